@@ -44,6 +44,12 @@ class Keeper:
         self._met = threading.Barrier(guests)
         threading.Thread(target=self._serve, daemon=True).start()
 
+    def close(self) -> None:
+        """Listen no longer."""
+        # A thread that waits for a connection keeps a socket that is only closed.
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
     def wait(self, guests: int, timeout_s: float) -> None:
         """Until so many guests have said that they end."""
         for _ in range(guests):
@@ -58,9 +64,10 @@ class Keeper:
             raise TimeoutError(f"not all guests have come within {timeout_s:.0f} s") from None
 
     def _serve(self) -> None:
-        while True:
-            line, _ = self._server.accept()
-            threading.Thread(target=self._tell, args=(line,), daemon=True).start()
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                line, _ = self._server.accept()
+                threading.Thread(target=self._tell, args=(line,), daemon=True).start()
 
     def _tell(self, line: socket.socket) -> None:
         # A guest may be killed, and others may not come.

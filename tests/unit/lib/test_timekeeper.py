@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
 from pathlib import Path
 
 import pytest
 from fleet import timekeeper
 
-# Of this test alone: the port is fixed.
-ADDRESS = "127.37.44.22"
+ADDRESS = "127.0.0.1"
 GUESTS = 3
+
+
+@pytest.fixture(autouse=True)
+def free_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guests have a fixed port, which other tests on this machine may have."""
+    with socket.create_server((ADDRESS, 0)) as probe:
+        monkeypatch.setattr(timekeeper, "PORT", probe.getsockname()[1])
 
 
 def test_who_does_not_come_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     raised: list[object] = []
     monkeypatch.setattr(threading, "excepthook", raised.append)
-    keeper = timekeeper.Keeper(ADDRESS, GUESTS)
     told: list[str] = []
 
     def come() -> None:
@@ -27,22 +34,23 @@ def test_who_does_not_come_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> No
             told.append(str(error))
 
     peer = threading.Thread(target=come)
-    peer.start()
-    with pytest.raises(TimeoutError, match=r"^not all guests have come within 0 s$"):
-        keeper.meet(0.1)
-    peer.join(60)
+    with contextlib.closing(timekeeper.Keeper(ADDRESS, GUESTS)) as keeper:
+        peer.start()
+        with pytest.raises(TimeoutError, match=r"^not all guests have come within 0 s$"):
+            keeper.meet(0.1)
+        peer.join(60)
     assert told == ["a guest has not come"] and not raised
 
 
 def test_those_that_come_meet() -> None:
-    keeper = timekeeper.Keeper("127.37.44.23", GUESTS)
-    others = [threading.Thread(target=timekeeper.meet, args=("127.37.44.23", 60)) for _ in range(2)]
-    for peer in others:
-        peer.start()
-    keeper.meet(60)
-    for peer in others:
-        peer.join(60)
-        assert not peer.is_alive()
+    others = [threading.Thread(target=timekeeper.meet, args=(ADDRESS, 60)) for _ in range(2)]
+    with contextlib.closing(timekeeper.Keeper(ADDRESS, GUESTS)) as keeper:
+        for peer in others:
+            peer.start()
+        keeper.meet(60)
+        for peer in others:
+            peer.join(60)
+            assert not peer.is_alive()
 
 
 def test_a_source_that_is_not_watched_is_kept(tmp_path: Path) -> None:
