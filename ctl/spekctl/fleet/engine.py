@@ -44,6 +44,8 @@ from spekctl.fleet.plan import CONTROLLER, check_listen
 LOST = "its connection has ended, or it is silent"
 # For a side to start: TLS, and all that Dask imports, on a machine that is busy or emulated.
 START_S = 120.0
+# For a peer that has connected to get through its handshakes.
+HANDSHAKE_S = 120.0
 # For a look at why a host cannot join.
 LOOK_S = 5.0
 # From attempt to attempt to join.
@@ -128,7 +130,7 @@ class _Guest:
 
 
 class _Listener(TLSListener):  # type: ignore[misc]
-    """Tells of peers that do not get through the handshake."""
+    """Tells of peers that do not get through the handshakes, TLS's and Dask's, and ends them."""
 
     def __init__(self, *where: Any, tell: Callable[[str, str], None], **more: Any) -> None:
         """@tell: called with the peer's address without port, and why it was refused."""
@@ -137,18 +139,40 @@ class _Listener(TLSListener):  # type: ignore[misc]
 
     async def _prepare_stream(self, stream: Any, address: str) -> Any:
         try:
-            await stream.wait_for_handshake()
-        except OSError as error:
+            await asyncio.wait_for(stream.wait_for_handshake(), HANDSHAKE_S)
+        except BaseException as error:
+            # Nothing else ends that of a peer that says nothing.
+            stream.close()
+            if not isinstance(error, OSError):
+                raise
             cause = getattr(error, "real_error", None) or error
             self._tell(_without_port(address), _handshake_fault(cause))
             return None
         return stream
+
+    async def _handle_stream(self, stream: Any, address: Any) -> None:
+        # A peer may have gone by the end of the handshake.
+        with contextlib.suppress(OSError):
+            await super()._handle_stream(stream, address)
+
+    async def on_connection(self, comm: Any, handshake_overrides: Any = None) -> None:
+        try:
+            await asyncio.wait_for(super().on_connection(comm, handshake_overrides), HANDSHAKE_S)
+        except Exception as error:
+            comm.abort()
+            if isinstance(error, CommClosedError):
+                raise
+            why = "it is not spekctl"
+            self._tell(_without_port(comm.peer_address), why)
+            raise CommClosedError(why) from error
 
 
 def _handshake_fault(error: BaseException) -> str:
     """Why a handshake has failed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _what_is_wrong(error)
+    if isinstance(error, TimeoutError):
+        return f"it did not complete the TLS handshake within {HANDSHAKE_S:.0f} s"
     if isinstance(error, ssl.SSLError) and error.reason:
         # A peer that refuses this side says so by an alert.
         return f"the TLS handshake failed: {error.reason.replace('_', ' ').lower()}"
@@ -190,7 +214,8 @@ class DaskEngine:
         self._context = bundle.context(True, (HOST,))
         self._expected = hosts
         self._addresses: dict[str, str] = {}  # by name, without port
-        self._lock = threading.Lock()  # protects _addresses and _refused
+        # Protects _addresses, _refused and _is_closed.
+        self._lock = threading.Lock()
         self._guests: dict[str, _Guest] = {}  # of the loop's thread
         self._refused: dict[str, int] = {}  # sentences, and how often
         self._numbers = itertools.count()
@@ -232,7 +257,13 @@ class DaskEngine:
     def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
         """Ask a host, once."""
         future: Future[bytes] = Future()
-        self._thread.loop.call_soon_threadsafe(self._ask, future, host, verb, payload)
+        with self._lock:
+            # What is asked before close() is settled by it.
+            is_asked = not self._is_closed
+            if is_asked:
+                self._thread.loop.call_soon_threadsafe(self._ask, future, host, verb, payload)
+        if not is_asked:
+            _settle(future, HostLostError("the controller has ended"))
         return future
 
     def next(self, timeout_s: float) -> Happened | None:
@@ -244,9 +275,10 @@ class DaskEngine:
 
     def close(self) -> None:
         """Hosts that are there lose their controller, and end. A second call does nothing."""
-        if self._is_closed:
-            return
-        self._is_closed = True
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
         with contextlib.suppress(concurrent.futures.TimeoutError, OSError):
             self._thread.submit(self._end()).result(START_S)
         self._thread.close()
@@ -262,11 +294,9 @@ class DaskEngine:
             require_encryption=True,
         )
         await self._listener.start()
-        self._watch = asyncio.get_running_loop().create_task(self._look_for_silent())
+        self._watch = asyncio.create_task(self._look_for_silent())
 
     async def _end(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
         if self._listener is not None:
             self._listener.stop()
         guests = list(self._guests.values())
@@ -274,6 +304,12 @@ class DaskEngine:
             self._lose(guest)
         closing = (asyncio.wait_for(guest.link.comm.close(), CLOSE_S) for guest in guests)
         await asyncio.gather(*closing, return_exceptions=True)
+        # Peers that were about to join are here as well.
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=CLOSE_S)
 
     def _note_refusal(self, address: str, why: str) -> None:
         text = f"{address} was refused: {why}"

@@ -37,7 +37,11 @@ LOOPBACK = "0100007F"
 
 
 def port_of(fleet: Fleet) -> tuple[str, int]:
-    host, port = fleet.engine.address.removeprefix("tls://").rsplit(":", 1)
+    return address_of(fleet.engine)
+
+
+def address_of(controller: DaskEngine) -> tuple[str, int]:
+    host, port = controller.address.removeprefix("tls://").rsplit(":", 1)
     return host, int(port)
 
 
@@ -362,6 +366,55 @@ def test_a_host_has_no_say_over_others(
 
         assert said in str(asyncio.run(ask()))
         assert not fleet.engine.hosts()
+
+
+def lone_engine(folder: Path) -> contextlib.closing[DaskEngine]:
+    """One that waits for host a."""
+    keys.make(folder / "keys", ["a"], 30)
+    bundle = keys.load(folder / "keys/controller")
+    return contextlib.closing(DaskEngine("tls://127.0.0.1:0", bundle, frozenset({"a"})))
+
+
+def context_of(folder: Path) -> ssl.SSLContext:
+    return keys.load(folder / "keys/a").context(False, ("controller",))
+
+
+@pytest.mark.parametrize("has_certificate", [False, True])
+def test_a_peer_that_says_nothing_does_not_keep_its_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_certificate: bool
+) -> None:
+    monkeypatch.setattr(engine, "HANDSHAKE_S", 5.0)
+    with lone_engine(tmp_path) as fleet, contextlib.ExitStack() as open_ones:
+        peer = open_ones.enter_context(socket.create_connection(address_of(fleet), SOON_S))
+        if has_certificate:
+            peer = open_ones.enter_context(context_of(tmp_path).wrap_socket(peer))
+        while peer.recv(4096):
+            pass
+        why = "it is not spekctl" if has_certificate else "it did not complete the TLS handshake"
+        eventually(fleet.refused, "it is not refused", SOON_S)
+        (text,) = fleet.refused()
+        assert text.startswith(f"127.0.0.1 was refused: {why}")
+
+
+def test_a_controller_that_ends_ends_peers_that_have_not_joined(tmp_path: Path) -> None:
+    with lone_engine(tmp_path) as fleet:
+        peers = [socket.create_connection(address_of(fleet), SOON_S) for _ in range(2)]
+        peers[1] = context_of(tmp_path).wrap_socket(peers[1])
+        assert peers[1].recv(1)
+        fleet.close()
+        for peer in peers:
+            with peer, contextlib.suppress(ConnectionError):
+                while peer.recv(4096):
+                    pass
+
+
+def test_a_controller_that_has_ended_asks_nobody(tmp_path: Path) -> None:
+    with lone_engine(tmp_path) as fleet:
+        fleet.close()
+        fleet.close()
+        question = fleet.call("a", "ping", b"null")
+        with pytest.raises(HostLostError, match="the controller has ended"):
+            question.result(0)
 
 
 def test_an_address_that_is_not_ours_is_a_sentence(tmp_path: Path) -> None:
