@@ -8,7 +8,9 @@ connections are TLS, with both sides checked in the handshake (keys.py).
 Of Dask there are the comms alone: its scheduler and workers need three connections of each host,
 which take a controller three times the memory and three handshakes, and a worker listens.
 
-Messages of comms can hold pickles, so a peer that is listened to has the rights of the process.
+Comms of Dask load pickles that a peer sends, whatever they are asked for, and make room for a
+message of any size. Those of a fleet read plain data and know how much (_Comm), so that a host that
+was taken over does not take over the controller.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import queue
 import resource
 import socket
 import ssl
+import struct
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
@@ -30,8 +33,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import dask
+import msgspec
 from distributed.comm import CommClosedError, connect
-from distributed.comm.tcp import TLSListener
+from distributed.comm.registry import backends
+from distributed.comm.tcp import TLS, TLSBackend, TLSConnector, TLSListener
+from distributed.protocol.utils import unpack_frames
 from tornado.iostream import SSLIOStream
 
 from spekctl import units
@@ -61,6 +67,10 @@ STEP_S = 0.2
 # What messages are: the first one of a host; a question of the controller, which has a number; its
 # answer, or with a failure why there is none; an event of a host; that a host is there.
 JOIN, ASK, ANSWER, SAY, BEAT = "join", "ask", "answer", "say", "beat"
+# Of a message, bytes: of a peer that is not yet let in, and of others; results of long runs are
+# large.
+FIRST_MOST = 64 << 10
+MESSAGE_MOST = 1 << 30
 # Addresses and reasons of refusals that are told apart.
 REFUSED_MOST = 100
 # Of a host: its connection, and those of its start over SSH.
@@ -89,6 +99,62 @@ def _get_ready() -> None:
     """
     with socket.socket() as unused:
         SSLIOStream(unused).close()
+
+
+class _NoMessageError(CommClosedError):  # type: ignore[misc]
+    """A peer has sent what no member of a fleet sends; its connection has ended."""
+
+
+class _Comm(TLS):  # type: ignore[misc]
+    """A connection that takes plain data from its peer, in messages of limited size."""
+
+    most_bytes = FIRST_MOST
+
+    async def read(self, deserializers: Any = None) -> Any:
+        """A message. CommClosedError once there are no more."""
+        stream = self.stream
+        if stream is None:
+            raise CommClosedError("the connection has ended")
+        try:
+            (size,) = struct.unpack("Q", await stream.read_bytes(8))
+            if size > self.most_bytes:
+                raise _NoMessageError(
+                    f"it sent a message of {size:,} bytes; at most {self.most_bytes:,} are allowed"
+                )
+            return _plain(await stream.read_bytes(size))
+        except CommClosedError:
+            self.abort()
+            raise
+        except OSError as error:
+            self.abort()
+            raise CommClosedError(str(error)) from error
+        except BaseException:
+            # What was read of a message is gone.
+            self.abort()
+            raise
+
+
+def _plain(data: bytes) -> Any:
+    """A message as Dask frames it: one frame; more would be pickles, or Dask's own kinds of data,
+    which are left as what they were in the first one."""
+    try:
+        (frame,) = unpack_frames(data)
+        return msgspec.msgpack.decode(frame)
+    except (ValueError, struct.error, AssertionError, RecursionError, MemoryError) as error:
+        raise _NoMessageError("it sent what is no message of a fleet") from error
+
+
+class _Connector(TLSConnector):  # type: ignore[misc]
+    comm_class = _Comm
+
+
+class _Backend(TLSBackend):  # type: ignore[misc]
+    _connector_class = _Connector
+
+
+# By its scheme, connect() of Dask finds it.
+SCHEME = "spek"
+backends[SCHEME] = _Backend()
 
 
 class _Link:
@@ -132,6 +198,8 @@ class _Guest:
 class _Listener(TLSListener):  # type: ignore[misc]
     """Tells of peers that do not get through the handshakes, TLS's and Dask's, and ends them."""
 
+    comm_class = _Comm
+
     def __init__(self, *where: Any, tell: Callable[[str, str], None], **more: Any) -> None:
         """@tell: called with the peer's address without port, and why it was refused."""
         super().__init__(*where, **more)
@@ -160,9 +228,9 @@ class _Listener(TLSListener):  # type: ignore[misc]
             await asyncio.wait_for(super().on_connection(comm, handshake_overrides), HANDSHAKE_S)
         except Exception as error:
             comm.abort()
-            if isinstance(error, CommClosedError):
+            if isinstance(error, CommClosedError) and not isinstance(error, _NoMessageError):
                 raise
-            why = "it is not spekctl"
+            why = str(error) if isinstance(error, _NoMessageError) else "it is not spekctl"
             self._tell(_without_port(comm.peer_address), why)
             raise CommClosedError(why) from error
 
@@ -324,9 +392,9 @@ class DaskEngine:
             guest = await self._let_in(comm)
             if guest is not None:
                 try:
-                    while True:
-                        for message in await comm.read():
-                            self._hear(guest, message)
+                    await self._listen_to(guest)
+                except _NoMessageError as error:
+                    self._lose(guest, f"its connection was ended: {error}")
                 finally:
                     self._lose(guest)
         except Exception as error:
@@ -334,13 +402,27 @@ class DaskEngine:
         finally:
             comm.abort()
 
+    async def _listen_to(self, guest: _Guest) -> None:
+        """Until its connection ends."""
+        while True:
+            messages = await guest.link.comm.read()
+            if not isinstance(messages, list):
+                raise _NoMessageError("it sent what is no message of a fleet")
+            for message in messages:
+                self._hear(guest, message)
+
     async def _let_in(self, comm: Any) -> _Guest | None:
         """A host that joins, under the name in its certificate; None: it is refused."""
         peer = identity_of(comm.extra_info.get("peercert"))
         # Not needed any more, and it stays as long as the connection.
         comm.extra_info.clear()
-        message = await asyncio.wait_for(comm.read(), START_S)
-        name = message.get("name") if message.get("op") == JOIN else None
+        try:
+            message = await asyncio.wait_for(comm.read(), START_S)
+        except _NoMessageError as error:
+            self._note_refusal(_without_port(comm.peer_address), str(error))
+            raise
+        is_join = isinstance(message, dict) and message.get("op") == JOIN
+        name = message.get("name") if is_join else None
         refusal = ""
         if name is None:
             refusal = (
@@ -359,6 +441,7 @@ class DaskEngine:
             await comm.write({"status": "error", "message": refusal, "time": time.time()})
             await comm.close()
             return None
+        comm.most_bytes = MESSAGE_MOST
         guest = _Guest(str(name), _Link(comm), time.monotonic())
         await comm.write({"status": "OK"})
         self._guests[guest.name] = guest
@@ -379,7 +462,7 @@ class DaskEngine:
                 if event is not None:
                     self._happened.put(Happened(guest.name, event))
 
-    def _lose(self, guest: _Guest) -> None:
+    def _lose(self, guest: _Guest, why: str = LOST) -> None:
         """Its connection has ended, and with it all that it was asked."""
         if self._guests.get(guest.name) is not guest:
             return
@@ -387,9 +470,9 @@ class DaskEngine:
         with self._lock:
             del self._addresses[guest.name]
         for future in guest.asked.values():
-            _settle(future, HostLostError(LOST))
+            _settle(future, HostLostError(why))
         guest.asked.clear()
-        self._happened.put(Happened(guest.name, lost=LOST))
+        self._happened.put(Happened(guest.name, lost=why))
 
     def _ask(self, future: Future[bytes], host: str, verb: str, payload: bytes) -> None:
         """In the loop's thread: send a question."""
@@ -505,6 +588,7 @@ class DaskHost:
         if answer.get("status") != "OK":
             comm.abort()
             raise HostLostError(f"cannot join {self._address}: {answer.get('message')}")
+        comm.most_bytes = MESSAGE_MOST
         self._link = _Link(comm)
 
     async def _ask_to_join(self) -> tuple[Any, Message]:
@@ -512,9 +596,8 @@ class DaskHost:
         while True:
             comm = None
             try:
-                comm = await connect(
-                    self._address, ssl_context=self._context, require_encryption=True
-                )
+                where = f"{SCHEME}://{self._address.removeprefix('tls://')}"
+                comm = await connect(where, ssl_context=self._context, require_encryption=True)
                 await comm.write({"op": JOIN, "name": self._name})
                 answer = await comm.read()
             except OSError:
@@ -547,7 +630,7 @@ class DaskHost:
 
     async def _read(self, link: _Link) -> None:
         """Until the connection ends, or cannot be read."""
-        with contextlib.suppress(CommClosedError):
+        with contextlib.suppress(OSError, LookupError, TypeError):
             while True:
                 for message in await link.comm.read():
                     if message["op"] == ASK:

@@ -16,6 +16,7 @@ import resource
 import signal
 import socket
 import ssl
+import struct
 import threading
 import time
 from concurrent.futures import Future
@@ -24,6 +25,9 @@ from typing import Any
 
 import pytest
 from distributed.comm import CommClosedError, connect
+from distributed.protocol.core import dumps
+from distributed.protocol.serialize import Serialize, ToPickle
+from distributed.protocol.utils import pack_frames
 from lib.fakes.fleet_rig import PATIENCE, SOON_S, Fleet, listening
 from lib.waiting import eventually
 from tornado import netutil
@@ -34,6 +38,7 @@ from spekctl.fleet.engine import DaskEngine, DaskHost
 
 # 127.0.0.1, as /proc/net/tcp has it.
 LOOPBACK = "0100007F"
+NO_MESSAGE = "it sent what is no message of a fleet"
 
 
 def port_of(fleet: Fleet) -> tuple[str, int]:
@@ -368,6 +373,16 @@ def test_a_host_has_no_say_over_others(
         assert not fleet.engine.hosts()
 
 
+class Mark:
+    """What leaves a file behind once it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
 def lone_engine(folder: Path) -> contextlib.closing[DaskEngine]:
     """One that waits for host a."""
     keys.make(folder / "keys", ["a"], 30)
@@ -377,6 +392,109 @@ def lone_engine(folder: Path) -> contextlib.closing[DaskEngine]:
 
 def context_of(folder: Path) -> ssl.SSLContext:
     return keys.load(folder / "keys/a").context(False, ("controller",))
+
+
+@pytest.mark.parametrize("when", ["handshake", "join", "member"])
+def test_a_host_cannot_have_the_controller_load_a_pickle(tmp_path: Path, when: str) -> None:
+    mark = tmp_path / "mark"
+    pickle = ToPickle(Mark(mark))
+
+    async def send(address: str) -> None:
+        comm = await connect(
+            address,
+            ssl_context=context_of(tmp_path),
+            require_encryption=True,
+            handshake_overrides={"more": pickle} if when == "handshake" else {},
+        )
+        with contextlib.suppress(CommClosedError):
+            await comm.write({"op": "join", "name": "a", "more": pickle if when == "join" else 0})
+            assert (await comm.read())["status"] == "OK"
+            await comm.write([{"op": "say", "data": pickle}])
+        with pytest.raises(CommClosedError):
+            await comm.read()
+
+    with lone_engine(tmp_path) as fleet:
+        asyncio.run(send(fleet.address))
+        if when == "member":
+            happened = fleet.next(SOON_S)
+            assert happened is not None and happened.host == "a"
+            assert (
+                happened.lost == "its connection was ended: it sent what is no message of a fleet"
+            )
+        else:
+            text = "127.0.0.1 was refused: it sent what is no message of a fleet"
+            eventually(lambda: text in fleet.refused(), "it is not refused", SOON_S)
+        assert not fleet.hosts()
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "message", [ToPickle(1), Serialize({}), [{"op": "say", "data": ToPickle(b"")}]]
+)
+def test_what_is_not_plain_is_no_message(message: object) -> None:
+    with pytest.raises(engine._NoMessageError):
+        engine._plain(pack_frames(dumps(message)))
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff" * 8, b"\xff" * 64, pack_frames([b"\xc1"])])
+def test_what_is_no_frame_is_no_message(data: bytes) -> None:
+    with pytest.raises(engine._NoMessageError):
+        engine._plain(data)
+
+
+def test_a_host_reads_plain_data_as_well(tmp_path: Path) -> None:
+    with lone_engine(tmp_path) as fleet:
+        host = DaskHost(fleet.address, keys.load(tmp_path / "keys/a"), lambda verb, payload: b"")
+
+        async def join() -> object:
+            await host.join()
+            assert host._link is not None
+            return host._link.comm
+
+        assert isinstance(asyncio.run(join()), engine._Comm)
+
+
+@pytest.mark.parametrize("is_member", [False, True])
+def test_a_message_without_end_is_not_read(tmp_path: Path, is_member: bool) -> None:
+    most = engine.MESSAGE_MOST if is_member else engine.FIRST_MOST
+
+    async def send(address: str) -> None:
+        comm = await connect(address, ssl_context=context_of(tmp_path), require_encryption=True)
+        if is_member:
+            await comm.write({"op": "join", "name": "a"})
+            await comm.read()
+        await comm.stream.write(struct.pack("Q", most + 1))
+        with pytest.raises(CommClosedError):
+            await comm.read()
+
+    why = f"it sent a message of {most + 1:,} bytes; at most {most:,} are allowed"
+    with lone_engine(tmp_path) as fleet:
+        asyncio.run(send(fleet.address))
+        if is_member:
+            happened = fleet.next(SOON_S)
+            assert happened is not None
+            assert happened.lost == f"its connection was ended: {why}"
+        else:
+            text = f"127.0.0.1 was refused: {why}"
+            eventually(lambda: text in fleet.refused(), "it is not refused", SOON_S)
+
+
+@pytest.mark.parametrize("size", [200_000, 40_000_000])
+def test_a_large_answer_comes_whole(tmp_path: Path, size: int) -> None:
+    """Dask sends it in pieces, and from 10 MB on encodes it in a thread."""
+    over = threading.Event()
+    with lone_engine(tmp_path) as fleet:
+        host = DaskHost(
+            fleet.address, keys.load(tmp_path / "keys/a"), lambda verb, payload: payload * size
+        )
+        serving = threading.Thread(target=host.serve, args=[over.is_set])
+        serving.start()
+        try:
+            eventually(fleet.hosts, "a does not join", SOON_S)
+            assert fleet.call("a", "ping", b"x").result(SOON_S) == b"x" * size
+        finally:
+            over.set()
+            serving.join(SOON_S)
 
 
 @pytest.mark.parametrize("has_certificate", [False, True])
