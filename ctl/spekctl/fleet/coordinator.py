@@ -33,6 +33,8 @@ from spekctl.run.job import Interrupts
 from spekctl.workload import override, own_devices
 
 SECOND = 10**9
+# Events that are taken before the coordinator looks at anything else, however many there are.
+TAKE_MOST = 10_000
 # Hosts that a plan may have had; a seed by chance among theirs is next to impossible.
 MOST_PLACES = 4096
 
@@ -435,9 +437,11 @@ class Coordinator:
         asked_s = time.monotonic()
         while left := self._running():
             happened = self.engine.next(self.patience.look_s)
+            untaken = TAKE_MOST
             while happened is not None:
                 self._take(happened)
-                happened = self.engine.next(0)
+                untaken -= 1
+                happened = self.engine.next(0) if untaken else None
             self._obey()
             self._tell_refused()
             now_s = time.monotonic()

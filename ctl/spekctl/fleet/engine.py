@@ -71,6 +71,10 @@ JOIN, ASK, ANSWER, SAY, BEAT = "join", "ask", "answer", "say", "beat"
 # large.
 FIRST_MOST = 64 << 10
 MESSAGE_MOST = 1 << 30
+# Of what a host has said and the coordinator has not yet read: bytes, and those of each event
+# besides its text.
+UNREAD_MOST = 16 << 20
+EVENT_BYTES = 1 << 10
 # Addresses and reasons of refusals that are told apart.
 REFUSED_MOST = 100
 # Of a host: its connection, and those of its start over SSH.
@@ -193,6 +197,7 @@ class _Guest:
     link: _Link
     heard_s: float
     asked: dict[int, Future[bytes]] = field(default_factory=dict)
+    unread_bytes: int = 0  # protected by the engine's lock
 
 
 class _Listener(TLSListener):  # type: ignore[misc]
@@ -282,12 +287,14 @@ class DaskEngine:
         self._context = bundle.context(True, (HOST,))
         self._expected = hosts
         self._addresses: dict[str, str] = {}  # by name, without port
-        # Protects _addresses, _refused and _is_closed.
+        # Protects _addresses, _refused, _is_closed and what is unread.
         self._lock = threading.Lock()
         self._guests: dict[str, _Guest] = {}  # of the loop's thread
         self._refused: dict[str, int] = {}  # sentences, and how often
         self._numbers = itertools.count()
-        self._happened: queue.SimpleQueue[Happened | None] = queue.SimpleQueue()
+        # With the host that it was read from and its bytes, if it was.
+        self._happened: queue.SimpleQueue[tuple[Happened, _Guest | None, int]]
+        self._happened = queue.SimpleQueue()
         _make_room(len(hosts))
         self._settings = dask.config.set(SETTINGS)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -337,9 +344,13 @@ class DaskEngine:
     def next(self, timeout_s: float) -> Happened | None:
         """What has happened."""
         try:
-            return self._happened.get(timeout=timeout_s) if timeout_s else self._happened.get(False)
+            happened, guest, size = self._happened.get(timeout_s > 0, timeout_s or None)
         except queue.Empty:
             return None
+        if guest is not None:
+            with self._lock:
+                guest.unread_bytes -= size
+        return happened
 
     def close(self) -> None:
         """Hosts that are there lose their controller, and end. A second call does nothing."""
@@ -460,7 +471,16 @@ class DaskEngine:
             case {"op": "say", "data": bytes(data)}:
                 event = wire.event_of(data)
                 if event is not None:
-                    self._happened.put(Happened(guest.name, event))
+                    self._keep(guest, event, len(data) + EVENT_BYTES)
+
+    def _keep(self, guest: _Guest, event: wire.AnyEvent, size: int) -> None:
+        """An event for next(). _NoMessageError: the host says more than anybody reads."""
+        with self._lock:
+            guest.unread_bytes += size
+            is_flood = guest.unread_bytes > UNREAD_MOST
+        if is_flood:
+            raise _NoMessageError("it says more than the controller can take")
+        self._happened.put((Happened(guest.name, event), guest, size))
 
     def _lose(self, guest: _Guest, why: str = LOST) -> None:
         """Its connection has ended, and with it all that it was asked."""
@@ -472,7 +492,7 @@ class DaskEngine:
         for future in guest.asked.values():
             _settle(future, HostLostError(why))
         guest.asked.clear()
-        self._happened.put(Happened(guest.name, lost=why))
+        self._happened.put((Happened(guest.name, lost=why), None, 0))
 
     def _ask(self, future: Future[bytes], host: str, verb: str, payload: bytes) -> None:
         """In the loop's thread: send a question."""

@@ -15,7 +15,8 @@ from lib.fakes.kernel import interval_cell
 
 from spekctl import __version__
 from spekctl.errors import ExitCode, HostLostError, SpekError
-from spekctl.fleet import plan, wire
+from spekctl.fleet import coordinator, plan, wire
+from spekctl.fleet.carrier import Happened
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.coordinator import Coordinator, Outcome, Patience, seed_of
 from spekctl.fleet.wire import Verb
@@ -421,6 +422,23 @@ def test_ctrl_c_stops_all_and_keeps_their_results() -> None:
     outcome = rig.run()
     assert rig.asked(Verb.STOP) == rig.asked(Verb.RESULT) == ["a", "b", "c"]
     assert (outcome.code, outcome.losses) == (ExitCode.INTERRUPTED, [])
+
+
+def test_ctrl_c_is_obeyed_while_a_host_says_more_than_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(coordinator, "TAKE_MOST", 100)
+    rig = Rig(hosts="a")
+    rig["a"].says = [wire.Note("more")] * 500
+    taken: list[int] = []
+
+    def stop(payload: bytes) -> None:
+        taken.append(rig.view.notes.count("a: more"))
+
+    rig["a"].answers[Verb.CONFIRM] = lambda payload: rig.interrupts.interrupt(signal.SIGINT)
+    rig["a"].answers[Verb.STOP] = stop
+    assert rig.run().code is ExitCode.INTERRUPTED
+    assert (taken, rig.view.notes.count("a: more")) == ([100], 500)
 
 
 def test_a_second_ctrl_c_asks_again() -> None:

@@ -535,6 +535,29 @@ def test_a_controller_that_has_ended_asks_nobody(tmp_path: Path) -> None:
             question.result(0)
 
 
+def heard(fleet: DaskEngine, guest: Any) -> None:
+    fleet._hear(guest, {"op": "say", "data": wire.encode(wire.Note("x" * 1000))})
+
+
+def test_a_host_that_says_more_than_is_read_is_no_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "UNREAD_MOST", 100_000)
+    with lone_engine(tmp_path) as fleet:
+        guest = engine._Guest("a", engine._Link(DeafComm()), 0.0)
+        # What is read makes room.
+        for _ in range(500):
+            heard(fleet, guest)
+            assert fleet.next(0) is not None
+        with pytest.raises(engine._NoMessageError, match="it says more than the controller can"):
+            for _ in range(500):
+                heard(fleet, guest)
+        kept = 0
+        while fleet.next(0) is not None:
+            kept += 1
+        assert 0 < kept < 100
+
+
 def test_an_address_that_is_not_ours_is_a_sentence(tmp_path: Path) -> None:
     keys.make(tmp_path / "keys", ["a"], 30)
     bundle = keys.load(tmp_path / "keys/controller")
