@@ -207,6 +207,11 @@ class Coordinator:
             if now_s >= end_s:
                 raise RefusedError(self._not_joined(missing))
             self.engine.next(self.patience.look_s)
+        # A host may have joined again since it was lost. One that is lost from here on is noticed
+        # when it is asked.
+        for _ in range(TAKE_MOST):
+            if self.engine.next(0) is None:
+                break
         for name in self.parts:
             self.view.reach(name, Stage.JOINED)
         for name, address in joined.items():

@@ -441,6 +441,12 @@ def test_ctrl_c_is_obeyed_while_a_host_says_more_than_is_taken(
     assert (taken, rig.view.notes.count("a: more")) == ([100], 500)
 
 
+def test_a_host_that_joined_again_was_not_lost() -> None:
+    rig = Rig()
+    rig.engine.happened.put(Happened("b", lost="its connection has ended"))
+    assert rig.run().code is ExitCode.OK
+
+
 def test_a_second_ctrl_c_asks_again() -> None:
     rig = Rig(hosts="a")
     rig["a"].says = rig["a"].after_stop = ()
