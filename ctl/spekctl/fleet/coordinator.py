@@ -63,6 +63,7 @@ class Patience:
     release_s: float = 30.0
     silent_s: float = 10.0  # a host that answers nothing for so long is lost
     status_s: float = 1.0  # from question to question
+    again_s: float = 5.0  # from one that is not answered to the next one
     lead_s: float = 2.0  # from arming to the start, at least
     round_trips: float = 20.0  # the same, in the longest round trips seen
     rounds: float = 4.0  # the same, in the time that a question to all hosts takes
@@ -629,7 +630,7 @@ class Coordinator:
         on it."""
         end_s = time.monotonic() + max(0.0, patience_s)
         payload = wire.encode(wire.OfRun(self.run_id))
-        questions: dict[str, Future[bytes]] = {}
+        questions: dict[str, tuple[Future[bytes], float]] = {}
         look_s = min(self.patience.status_s, self.patience.look_s)
         asked_s = time.monotonic()
         while self.interrupts.count < interrupts:
@@ -642,10 +643,11 @@ class Coordinator:
                 continue
             asked_s = now_s
             for name in asked:
-                # A refused one is heard as well. One at a time: each needs a connection, and a host
-                # that is slow to answer would get more of them than it can take.
-                if name not in questions or questions[name].done():
-                    questions[name] = self.engine.call(name, Verb.STATUS, payload)
+                # A refused one is heard as well. Few at a time, for a host that is slow to answer;
+                # but one whose answer comes slowly, with others behind it, is on its leash as well.
+                future, since_s = questions.get(name, (None, 0.0))
+                if future is None or future.done() or now_s - since_s >= self.patience.again_s:
+                    questions[name] = self.engine.call(name, Verb.STATUS, payload), now_s
 
     def _running(self) -> list[Part]:
         return [part for part in self.parts.values() if part.done is None and part.loss is None]

@@ -71,6 +71,8 @@ JOIN, ASK, ANSWER, SAY, BEAT = "join", "ask", "answer", "say", "beat"
 # large.
 FIRST_MOST = 64 << 10
 MESSAGE_MOST = 1 << 30
+# Of a message that is read at a time, bytes.
+PIECE = 1 << 20
 # Of what a host has said and the coordinator has not yet read: bytes, and those of each event
 # besides its text.
 UNREAD_MOST = 16 << 20
@@ -113,6 +115,9 @@ class _Comm(TLS):  # type: ignore[misc]
     """A connection that takes plain data from its peer, in messages of limited size."""
 
     most_bytes = FIRST_MOST
+    # Called for each piece of a message: what is large, or comes by a slow network, takes longer to
+    # come than a peer may be silent, and nothing else comes meanwhile.
+    heard: Callable[[], None] = staticmethod(lambda: None)
 
     async def read(self, deserializers: Any = None) -> Any:
         """A message. CommClosedError once there are no more."""
@@ -125,7 +130,11 @@ class _Comm(TLS):  # type: ignore[misc]
                 raise _NoMessageError(
                     f"it sent a message of {size:,} bytes; at most {self.most_bytes:,} are allowed"
                 )
-            return _plain(await stream.read_bytes(size))
+            data = bytearray()
+            while len(data) < size:
+                data += await stream.read_bytes(min(size - len(data), PIECE), partial=True)
+                self.heard()
+            return _plain(data)
         except CommClosedError:
             self.abort()
             raise
@@ -138,7 +147,7 @@ class _Comm(TLS):  # type: ignore[misc]
             raise
 
 
-def _plain(data: bytes) -> Any:
+def _plain(data: bytes | bytearray) -> Any:
     """A message as Dask frames it: one frame; more would be pickles, or Dask's own kinds of data,
     which are left as what they were in the first one."""
     try:
@@ -198,6 +207,10 @@ class _Guest:
     heard_s: float
     asked: dict[int, Future[bytes]] = field(default_factory=dict)
     unread_bytes: int = 0  # protected by the engine's lock
+
+    def hear(self) -> None:
+        """Its connection has brought something."""
+        self.heard_s = time.monotonic()
 
 
 class _Listener(TLSListener):  # type: ignore[misc]
@@ -454,6 +467,7 @@ class DaskEngine:
             return None
         comm.most_bytes = MESSAGE_MOST
         guest = _Guest(str(name), _Link(comm), time.monotonic())
+        comm.heard = guest.hear
         await comm.write({"status": "OK"})
         self._guests[guest.name] = guest
         with self._lock:
@@ -461,7 +475,6 @@ class DaskEngine:
         return guest
 
     def _hear(self, guest: _Guest, message: Message) -> None:
-        guest.heard_s = time.monotonic()
         match message:
             case {"op": "answer", "number": int(number), "data": bytes(data), "failure": failure}:
                 future = guest.asked.pop(number, None)

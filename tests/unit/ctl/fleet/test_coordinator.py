@@ -401,6 +401,18 @@ def test_a_host_that_is_slow_is_asked_one_question_at_a_time() -> None:
     assert rig["a"].asked.count(Verb.STATUS) == 1 < rig["b"].asked.count(Verb.STATUS)
 
 
+def test_a_host_whose_answer_is_on_its_way_is_kept_on_its_leash() -> None:
+    rig = Rig(hosts="a", patience=dataclasses.replace(HURRY, claim_s=3600, again_s=0, look_s=0.01))
+
+    def status(payload: bytes) -> Any:
+        if rig["a"].asked.count(Verb.STATUS) == 3:
+            rig.interrupts.interrupt(signal.SIGINT)
+        return SILENT
+
+    rig["a"].answers |= {Verb.CLAIM: SILENT, Verb.STATUS: status}
+    assert rig.refused().exit_code is ExitCode.INTERRUPTED
+
+
 @pytest.mark.parametrize(
     ("stepped_ns", "sentence"),
     [

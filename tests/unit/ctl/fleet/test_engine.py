@@ -479,6 +479,39 @@ def test_a_message_without_end_is_not_read(tmp_path: Path, is_member: bool) -> N
             eventually(lambda: text in fleet.refused(), "it is not refused", SOON_S)
 
 
+class Trickle:
+    """A stream that brings a few bytes at a time."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.reads = 0
+
+    async def read_bytes(self, most: int, partial: bool = False) -> bytes:
+        size = min(most, 7) if partial else most
+        read, self.data = self.data[:size], self.data[size:]
+        self.reads += partial
+        return read
+
+
+def test_pieces_of_a_message_are_signs_of_life(tmp_path: Path) -> None:
+    message = [{"op": "say", "data": b"x" * 1000}]
+    frame = pack_frames(dumps(message))
+    stream = Trickle(struct.pack("Q", len(frame)) + frame)
+    comm = engine._Comm.__new__(engine._Comm)
+    comm.stream = stream
+    guest = engine._Guest("a", engine._Link(comm), 0.0)
+    heard: list[float] = []
+
+    def hear() -> None:
+        guest.hear()
+        heard.append(guest.heard_s)
+        guest.heard_s = 0.0
+
+    comm.heard = hear
+    assert asyncio.run(comm.read()) == message
+    assert len(heard) == stream.reads > 100 and all(heard)
+
+
 @pytest.mark.parametrize("size", [200_000, 40_000_000])
 def test_a_large_answer_comes_whole(tmp_path: Path, size: int) -> None:
     """Dask sends it in pieces, and from 10 MB on encodes it in a thread."""
@@ -492,6 +525,8 @@ def test_a_large_answer_comes_whole(tmp_path: Path, size: int) -> None:
         try:
             eventually(fleet.hosts, "a does not join", SOON_S)
             assert fleet.call("a", "ping", b"x").result(SOON_S) == b"x" * size
+            guest = fleet._guests["a"]
+            assert guest.link.comm.heard == guest.hear
         finally:
             over.set()
             serving.join(SOON_S)
