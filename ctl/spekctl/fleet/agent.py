@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The agent of a program that runs a fleet: carries out one run of a plan, without rights.
+"""The agent of a program that runs a fleet: carries out one run of a plan, without root.
 
 `python -m spekctl.fleet.agent KEYS WAIT_NS` speaks protocol.py on its standard input and output.
-The engine is in this process and not in that of the program, which has no part in it: what the
-engine imports weighs more than a web server, and the end of this process, by whatever, ends the run
-on all hosts, since they have lost their controller.
+The engine has a process of its own for two reasons: its imports take more memory than a web server,
+and if this process ends, for whatever reason, the run ends on all hosts, because they have lost
+their controller.
 
-Two threads: the main one reads requests, and the run has its own.
+Two threads: the main thread reads requests, and the run has its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from spekctl.host.protocol import Started
 from spekctl.run.job import Interrupts
 from spekctl.workload import file as workload_file
 
-# For a run to end after the input has; then this process does, and hosts have no controller.
+# Time for the run to end after the input has ended; then this process exits, and hosts lose their
+# controller.
 FAREWELL_S = 30.0
 
 
@@ -58,7 +59,7 @@ class FleetDesk:
         self.finish()
 
     def interrupt(self) -> bool:
-        """End the run as Ctrl-C does. Return: whether there was any."""
+        """End the run as Ctrl-C does. Return: whether there was a run."""
         if self._run is None or not self._run.is_alive():
             return False
         self._interrupts.interrupt(signal.SIGINT)
@@ -71,14 +72,14 @@ class FleetDesk:
         if self._run is not None:
             self._run.join(FAREWELL_S)
             if self._run.is_alive():
-                # Threads of the engine would keep the process, and so the connections of hosts.
+                # The engine's threads would keep this process alive, and the hosts connected.
                 os._exit(int(ExitCode.RUN_FAILED))
 
     def _do(self, asked: AnyRequest) -> None:
         match asked:
             case Start():
                 if self._run is not None:
-                    raise RefusedError("this agent has its run already")
+                    raise RefusedError("this agent already has a run")
                 workload = workload_file.parse(asked.toml)
                 planned = plan.of(asked.plan, instead=workload)
                 self._run = threading.Thread(
@@ -88,12 +89,12 @@ class FleetDesk:
                 self._run.start()
             case Go():
                 if self._run is None or self._go.is_set():
-                    raise RefusedError("no host waits for its start")
+                    raise RefusedError("no host is waiting for its start")
                 self._go.set()
                 self._peer.answer(asked.id, None)
 
     def _carry_out(self, asked: Start, planned: Plan) -> None:
-        """In a thread: the run, from the first host that joins to the result."""
+        """The whole run, from the first host that joins to the result; in a thread."""
         if not asked.holds:
             self._go.set()
         workload = planned.workload
@@ -132,7 +133,7 @@ class FleetDesk:
         )
 
     def _is_wanted(self) -> bool:
-        """Called by the run while all hosts wait."""
+        """Whether to start; the run calls this while all hosts wait."""
         assert self._board is not None
         is_wanted = self._go.is_set()
         self._board.hold(not is_wanted)

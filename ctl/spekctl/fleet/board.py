@@ -18,15 +18,15 @@ from spekctl.host.protocol import Note, Rows
 from spekctl.run.beside import Beside, Stage
 from spekctl.run.progress import Clock, DirectionFigures, Figures
 
-# Between two tables, and two sums of shorter intervals, s.
+# Least time between two tables, and between two sums of shorter intervals, s.
 GAP_S = 0.5
-# A table of so many more hosts comes so many seconds more seldom.
+# The time between two tables grows by a second for this many hosts.
 HOSTS_PER_S = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a check has seen of a host."""
+    """What the check found out about a host."""
 
     devices: Sequence[str]
     skew: Skew
@@ -34,8 +34,8 @@ class Seen:
 
 
 class Board:
-    """A View whose hosts are @hosts. @emit: gets the events, from the thread of the run and from
-    that which calls tell(). @seen: what is known of a host once it is checked."""
+    """A View of @hosts. @emit: takes the events, in the thread of the run and in the caller of
+    tell(). @seen: returns what the check found out about a host."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class Board:
         self._gap_s = GAP_S + len(hosts) / HOSTS_PER_S
 
     def note(self, text: str) -> None:
-        """A sentence."""
+        """Pass a sentence on."""
         self._emit(Note(text))
 
     def reach(self, host: str, stage: Stage, text: str = "") -> None:
-        """A host has come so far."""
+        """Note that a host has reached @stage."""
         with self._lock:
             changes: dict[str, object] = {"stage": str(stage)}
             if stage is Stage.CHECKED:
@@ -82,7 +82,8 @@ class Board:
         self.tell(stage in (Stage.LOST, Stage.ENDED))
 
     def show(self, host: str, now: Clock, news: Sequence[Figures]) -> None:
-        """Intervals that a host has closed; the sum, once all have told of a time or are late."""
+        """Take intervals that a host has closed; emit the sum once every host has reported that
+        time or is late."""
         if host not in self._beside or not news:
             return
         with self._lock:
@@ -99,21 +100,21 @@ class Board:
         self.tell()
 
     def hold(self, holds: bool) -> None:
-        """Whether all hosts wait for the word to start."""
+        """Note whether all hosts are waiting for `go`."""
         with self._lock:
             is_news, self._holds = holds != self._holds, holds
         if is_news:
             self.tell(at_once=True)
 
     def finish(self, skews_ns: Mapping[str, int | None]) -> None:
-        """The results have come. @skews_ns: how far from the planned start each host was."""
+        """Take the results. @skews_ns: start of each host minus the planned start."""
         with self._lock:
             for name, skew_ns in skews_ns.items():
                 self._change(name, {"skew_ns": skew_ns})
         self.tell(at_once=True)
 
     def tell(self, at_once: bool = False) -> None:
-        """The table, unless the last one is still new."""
+        """Emit the table, unless the last one is too recent."""
         with self._lock:
             now_s = self._now_s()
             if not at_once and self._told_s is not None and now_s - self._told_s < self._gap_s:
@@ -167,7 +168,7 @@ def sum_of(now: Mapping[str, Figures], at_s: float) -> Figures | None:
         worker_cpu=sum(cpus) / len(cpus) if cpus else None,
         worker_switches_per_io=None,
         machine=None,
-        # What some hosts measure is not that of all.
+        # Only if all hosts measure power is their sum the fleet's.
         watts=sum(watts) if len(watts) == len(hosts) else None,
         streams=tuple(map(sum, zip(*rates, strict=True)))
         if len({len(each) for each in rates}) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What carries messages to hosts and back, whatever it is built on; engine.py is on Dask."""
+"""The interface that carries messages to hosts and back; engine.py implements it on Dask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spekctl.fleet import wire
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What the engine has to tell: an event of a host, or with @lost why there is none any more."""
+    """An event of a host, or, with @lost, why the host is lost."""
 
     host: str
     event: wire.AnyEvent | None = None
@@ -23,24 +23,24 @@ class Happened:
 
 
 class Engine(Protocol):
-    """What carries messages to hosts and back; engine.py is the one that there is."""
+    """Carries messages to hosts and back."""
 
     def hosts(self) -> Mapping[str, str]:
-        """Hosts that have joined and are not lost, and their addresses."""
+        """Addresses of the hosts that have joined and are not lost, by name."""
 
     def refused(self) -> Mapping[str, int]:
-        """Peers that did not get in: a sentence of each address and reason, and how often."""
+        """Number of refusals by sentence, one for each address and reason."""
 
     def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
-        """Ask a host, once; the future fails if it is lost."""
+        """Send a host a question, which is not repeated; the future fails if the host is lost."""
 
     def next(self, timeout_s: float) -> Happened | None:
-        """What has happened, in its order; None if nothing does within that time."""
+        """The next event or loss, in order; None if there is none within @timeout_s."""
 
 
 def answer(future: Future[bytes], kind: type, late: str = "") -> Any:
-    """An answer that has come, of the type @kind; HostLostError if there is none, with @late added
-    where it is only missing."""
+    """The answer, of the type @kind; HostLostError if there is none, with @late added if it is only
+    late."""
     if not future.done():
         future.cancel()
         raise HostLostError(f"it has not answered in time{'; ' + late if late else ''}")

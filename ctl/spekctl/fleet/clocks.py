@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The clocks of all hosts, as the controller sees them by messages, and whether they will do.
+"""The clocks of all hosts, measured by messages, and whether they are good enough for a run.
 
-A message and its answer tell how far two clocks are apart to half a round trip, which is enough to
-see that one is plainly wrong. What a clock promises to be within, its host says (clock.py).
+A message and its answer show the difference of two clocks to within half a round trip, which is
+enough to detect a clock that is plainly wrong. The error bound of a clock comes from its host
+(clock.py).
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from spekctl.fleet.clock import Bound
 from spekctl.fleet.wire import Verb
 
 PINGS = 5
-# Hosts that are asked together. With all of a large fleet, a round trip would mostly be a wait for
-# the answers of others, which this process takes in one after the other.
+# Hosts that are asked at the same time. With all hosts of a large fleet, a round trip would mostly
+# be the time in which this process reads the answers of the hosts before.
 TOGETHER = 32
-# A clock that the engine can tell to be wrong, without a promise that it breaks.
+# A difference that refuses a host even without max_skew.
 PLAINLY_WRONG_NS = 500_000_000
 
 Call = Callable[[str, str, bytes], Future[bytes]]
-# For all of these, as long as it makes sense.
+# Waits for these futures, up to the caller's time limit.
 Wait = Callable[[Collection[Future[Any]]], None]
 
 
@@ -41,7 +42,7 @@ class Skew:
 
 
 class _Moment(NamedTuple):
-    """By the controller's clocks."""
+    """A time on the controller's clocks."""
 
     real_ns: int
     mono_s: float
@@ -53,25 +54,25 @@ class HostClocks:
     def __init__(self, real_ns: Callable[[], int] = time.time_ns) -> None:
         self._real_ns = real_ns
         self._skews: dict[str, Skew] = {}
-        self.worst_s = 0.0  # the longest round trip to a host that was connected
-        self.round_s = 0.0  # the longest that all of them took
+        self.worst_s = 0.0  # longest round trip to a connected host
+        self.round_s = 0.0  # longest time to ask all hosts
 
     def measure(self, hosts: Collection[str], call: Call, wait: Wait) -> None:
-        """Measure all of them, and round trips; SpekError names a host that does not answer while
-        @wait waits."""
+        """Measure the clocks and round trips of all hosts; SpekError names a host that does not
+        answer before @wait returns."""
         names = list(hosts)
         for number in range(PINGS):
             begun_s = time.monotonic()
             for first in range(0, len(names), TOGETHER):
                 worst_s = self._ask(names[first : first + TOGETHER], call, wait)
-                # The first one opens the connection, which the start does not have to.
+                # The first round opens the connections, which the start does not have to.
                 if number:
                     self.worst_s = max(self.worst_s, worst_s)
             if number:
                 self.round_s = max(self.round_s, time.monotonic() - begun_s)
 
     def _ask(self, hosts: Collection[str], call: Call, wait: Wait) -> float:
-        """Ask these hosts at the same time; the longest round trip, s."""
+        """Ask these hosts at the same time. Return: the longest round trip, s."""
         sent: dict[str, _Moment] = {}
         came: dict[str, Future[_Moment]] = {}
         pending = {}
@@ -80,7 +81,7 @@ class HostClocks:
             came[name] = Future()
             pending[name] = call(name, Verb.PING, b"null")
             pending[name].add_done_callback(partial(self._note, came[name]))
-        # Who waits for an answer may be woken before its time is noted.
+        # A waiter for the answer itself could wake before _note() has taken the time.
         wait(came.values())
         worst_s = 0.0
         for name, future in pending.items():
@@ -95,25 +96,25 @@ class HostClocks:
         return worst_s
 
     def skew(self, name: str) -> Skew:
-        """By the shortest of its round trips."""
+        """The skew of a host, by the shortest of its round trips."""
         return self._skews[name]
 
     def refusal(self, name: str, bound: Bound, allowed_ns: int | None) -> str:
-        """Why the clock of a host, which promises @bound, will not do; empty if it will.
+        """Why the clock of a host, with the error bound @bound, is refused; empty if it is not.
         @allowed_ns: max_skew of the plan, None without one."""
         skew = self._skews[name]
         seen_ns = abs(skew.ns) - skew.bound_ns
         if seen_ns > (allowed_ns if allowed_ns is not None else PLAINLY_WRONG_NS):
             side = "ahead of" if skew.ns > 0 else "behind"
             return (
-                f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's; let"
-                " chrony or PTP keep both"
+                f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's;"
+                " synchronize both with chrony or PTP"
             )
         if allowed_ns is None:
             return ""
         if bound.bound_ns is None:
             return (
-                f"its clock promises nothing ({bound.source}), and the plan has max_skew ="
+                f"the error of its clock is unknown ({bound.source}), and the plan has max_skew ="
                 f" {units.format_ns(allowed_ns)}"
             )
         if bound.bound_ns > allowed_ns:
@@ -134,5 +135,5 @@ class HostClocks:
         return _Moment(self._real_ns(), time.monotonic())
 
     def _note(self, came: Future[_Moment], asked: Future[bytes]) -> None:
-        """An answer has come; in the engine's thread."""
+        """Take the time at which an answer arrives; in the engine's thread."""
         came.set_result(self._now())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The controller of one run: it listens, starts the hosts that it has to, and ends with them."""
+"""The controller of one run: it listens, starts the hosts with `ssh`, and ends with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spekctl.run.job import Interrupts
 
 
 def need_engine() -> None:
-    """UsageError if a fleet has nothing that carries its messages."""
+    """UsageError if the package that carries a fleet's messages is missing."""
     if importlib.util.find_spec("distributed") is None:
         raise UsageError(
             f"a fleet needs the Python package distributed; install it: {extras.install('fleet')}"
@@ -27,7 +27,7 @@ def need_engine() -> None:
 
 
 def _patience(wait_s: float) -> Patience:
-    """Hosts that are waited for longer than usual are slow in whatever they do before the start."""
+    """A longer --wait also allows slow hosts more time in the phases before the start."""
     usual = Patience()
     return Patience(
         join_s=wait_s,
@@ -46,8 +46,8 @@ def started(
     folder: Path | None,
     command: Sequence[str],
 ) -> Iterator[Coordinator]:
-    """A controller that listens, and the hosts that it starts; both end with the block. @folder:
-    that of the result, for what does not fit into memory. @command: what the result says."""
+    """A listening controller, and the hosts that it starts; both end with the block. @folder: the
+    result's, for intervals that do not fit into memory. @command: for the result."""
     from spekctl.fleet.engine import DaskEngine
 
     names = frozenset(host.name for host in planned.hosts)

@@ -40,16 +40,16 @@ MOST_PLACES = 4096
 
 
 class Started(Protocol):
-    """Hosts that were started from here."""
+    """Hosts that the controller starts."""
 
     def troubles(self) -> Mapping[str, str]:
-        """Those that have ended, and why."""
+        """Why hosts have ended, by name."""
 
     def pending(self, joined: Mapping[str, str]) -> bool:
-        """Whether one of them may still join."""
+        """Whether any of them may still join."""
 
     def waiting(self) -> Sequence[str]:
-        """Those that are yet to be started."""
+        """Hosts that have yet to be started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +61,20 @@ class Patience:
     claim_s: float = 120.0
     collect_s: float = 60.0
     release_s: float = 30.0
-    silent_s: float = 10.0  # a host that answers nothing for so long is lost
-    status_s: float = 1.0  # from question to question
-    again_s: float = 5.0  # from one that is not answered to the next one
-    lead_s: float = 2.0  # from arming to the start, at least
-    round_trips: float = 20.0  # the same, in the longest round trips seen
-    rounds: float = 4.0  # the same, in the time that a question to all hosts takes
-    margin_s: float = 0.5  # an answer that is missing so long before the start calls it off
+    silent_s: float = 10.0  # a host that has been silent for this long is lost
+    status_s: float = 1.0  # between two questions for the status
+    again_s: float = 5.0  # from a question that is not answered to the next
+    lead_s: float = 2.0  # least time from arming to the start
+    round_trips: float = 20.0  # least lead as a multiple of the longest round trip
+    rounds: float = 4.0  # least lead as a multiple of the time to ask all hosts
+    margin_s: float = 0.5  # an answer that is missing this long before the start cancels it
     look_s: float = 0.2
-    others_s: float = 15.0  # once a host cannot join, for others that cannot either
+    others_s: float = 15.0  # for the other hosts, once a host cannot join
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A host that was lost; @at_s: from the start of all, negative before it."""
+    """A lost host; @at_s: since the common start, negative before it."""
 
     host: str
     at_s: float
@@ -90,7 +90,7 @@ class Part:
     armed: wire.Armed | None = None
     done: wire.Done | None = None
     collected: wire.Collected | None = None
-    # What a host that is lost leaves.
+    # Report intervals of a lost host.
     rows: Sequence[IntervalRow] | HostRows = ()
     loss: Loss | None = None
     heard_s: float = 0.0
@@ -104,7 +104,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a run: exit code and sentence, the hosts with their results, and losses."""
+    """The outcome of a run: exit code and sentence, the hosts with their results, and losses."""
 
     run: str
     fleet: str
@@ -118,14 +118,14 @@ class Outcome:
 
 
 def _toml_of(plan: Plan, described: wire.Described | None) -> str:
-    """The workload as a host gets it, with its names for the devices of single asus."""
+    """The workload as a host gets it, with the host's own paths for the devices of asus."""
     devices = described.devices if described is not None else []
     return override.to_toml(own_devices.at(plan.workload, wire.path_of(devices)))
 
 
 @dataclass
 class Coordinator:
-    """One run of a plan. @fleet: of the controller's certificate."""
+    """One run of a plan. @fleet: the fleet in the controller's certificate."""
 
     plan: Plan
     engine: Engine
@@ -168,8 +168,8 @@ class Coordinator:
             self._spool.close()
 
     def carry_out(self, is_wanted: Callable[[], bool] = lambda: True) -> Outcome:
-        """The run, from the check to the release. SpekError if it did not start. @is_wanted: hosts
-        that have claimed their devices wait until it says so."""
+        """Carry out the run, from the check to the release. SpekError if it did not start.
+        @is_wanted: hosts that have claimed their devices wait until it returns True."""
         try:
             self.join()
             self.check()
@@ -200,7 +200,7 @@ class Coordinator:
                     told.add(name)
                     self.view.note(f"{name} has joined")
             now_s = time.monotonic()
-            # Troubles of some do not cut short the turns of others.
+            # A host that cannot join does not take the others' turn to be started.
             if self._check_started(missing, now_s >= end_s) and not (
                 self.started is not None and self.started.waiting()
             ):
@@ -223,7 +223,7 @@ class Coordinator:
                 )
 
     def _tell_refused(self, at_the_end: bool = False) -> None:
-        """Peers that the engine did not let in: each at once, and @at_the_end how often since."""
+        """Report peers that the engine refused: each once, and @at_the_end how often."""
         for text, count in self.engine.refused().items():
             if text not in self._refused:
                 self._refused[text] = 1
@@ -237,7 +237,8 @@ class Coordinator:
         if waiting:
             return (
                 f"{_listed(waiting)} {'were' if len(waiting) > 1 else 'was'} not started within"
-                f" {self.patience.join_s:.0f} s, as few are at a time; give a longer --wait"
+                f" {self.patience.join_s:.0f} s, as only a few start at a time; give a longer"
+                " --wait"
             )
         return (
             f"{_listed(missing)} {'have' if len(missing) > 1 else 'has'} not joined within"
@@ -245,7 +246,7 @@ class Coordinator:
         )
 
     def _check_started(self, missing: Sequence[str], is_late: bool) -> bool:
-        """Whether a host that was started has ended; RefusedError if others are not waited for."""
+        """Whether a started host has ended; RefusedError once no other host may still join."""
         if self.started is None:
             return False
         troubles = {name: text for name, text in self.started.troubles().items() if name in missing}
@@ -297,7 +298,7 @@ class Coordinator:
                 if logged[name].version != __version__:
                     raise RefusedError(
                         f"it has spekctl {logged[name].version}, and the controller {__version__};"
-                        " install the same everywhere"
+                        " install the same version everywhere"
                     )
                 logs.check_answer(questions[name], logged[name])
             except SpekError as error:
@@ -338,7 +339,7 @@ class Coordinator:
             self.view.reach(name, Stage.CLAIMED)
 
     def hold(self, is_wanted: Callable[[], bool]) -> None:
-        """Keep all hosts as they are until @is_wanted; SpekError if one is lost meanwhile."""
+        """Keep all hosts waiting until @is_wanted; SpekError if a host is lost meanwhile."""
         asked_s = 0.0
         for part in self.parts.values():
             part.heard_s = time.monotonic()
@@ -357,7 +358,7 @@ class Coordinator:
                 self._ask_status(self._running())
 
     def _check_waiting(self, happened: Happened) -> None:
-        """SpekError if a host that waits for its start has gone, or cannot start any more."""
+        """SpekError if a waiting host is lost, or can no longer start."""
         if happened.lost:
             self.view.reach(happened.host, Stage.LOST, happened.lost)
             raise HostLostError(f"{happened.host}: {happened.lost}")
@@ -369,7 +370,7 @@ class Coordinator:
                 raise RefusedError(f"{happened.host}: {text}")
 
     def take(self, plan: Plan) -> None:
-        """Another plan of the same hosts, for the next run."""
+        """Take another plan of the same hosts, for the next run."""
         self.plan = plan
         self.parts = {
             host.name: replace(
@@ -408,7 +409,7 @@ class Coordinator:
         self._ask(Verb.STEP, payloads, wire.Claimed, self.patience.claim_s)
 
     def arm(self) -> None:
-        """One start for all, or for none."""
+        """Set one start for all hosts, or none at all."""
         self._check_interrupts()
         patience = self.patience
         lead_s = max(
@@ -430,7 +431,7 @@ class Coordinator:
         for name, answer in answers.items():
             part = self.parts[name]
             part.armed = answer
-            # What it does not hear, it takes for a start that is called off, and says so.
+            # A host that does not get this cancels its start, and reports that.
             part.asked = self.engine.call(name, Verb.CONFIRM, confirm)
             part.heard_s = time.monotonic()
             self.view.reach(name, Stage.ARMED)
@@ -439,7 +440,7 @@ class Coordinator:
         )
 
     def follow(self) -> None:
-        """Until all are over or lost."""
+        """Follow the run until every host has ended or is lost."""
         asked_s = time.monotonic()
         while left := self._running():
             happened = self.engine.next(self.patience.look_s)
@@ -457,14 +458,14 @@ class Coordinator:
                 self._ask_status(left)
             clients = [part for part in self._running() if part.host.role == "client"]
             if not clients and self._running():
-                # Those that only watch end with the last load.
+                # Targets only sample: they end with the last client.
                 self._stop_all("")
 
     def collect(self) -> None:
-        """The results of all that are not lost."""
+        """Collect the results of all hosts that are not lost."""
         payload = wire.encode(wire.OfRun(self.run_id))
         wanted = [part for part in self.parts.values() if part.loss is None]
-        # Who stops once more than to end the run does not wait for results either.
+        # One Ctrl-C more than those that ended the run gives up the results, too.
         most = max(2, self.interrupts.count) + 1
         asked = {part.name: self.engine.call(part.name, Verb.RESULT, payload) for part in wanted}
         self._wait(asked, self.patience.collect_s, most)
@@ -484,7 +485,7 @@ class Coordinator:
         return "; ".join(self._unreleased)
 
     def release(self) -> None:
-        """All devices are given back, by hosts that can be asked; the others do it themselves."""
+        """Have all hosts that can be reached release their devices; the others do it themselves."""
         self._tell_refused(at_the_end=True)
         payload = wire.encode(wire.OfRun(self.run_id))
         joined = self.engine.hosts()
@@ -494,10 +495,10 @@ class Coordinator:
             if name in joined
         }
         for name, part in self.parts.items():
-            # It was there to give its result.
+            # A host that delivered its result and is lost has not confirmed its release.
             if part.collected is not None and part.loss is None and name not in joined:
                 self._not_released(name, "it is lost")
-        # Those that are lost may hear it, and are not waited for.
+        # Lost hosts may get the request, but their answers are not awaited.
         asked = {name: future for name, future in asked.items() if self.parts[name].loss is None}
         concurrent.futures.wait(asked.values(), self.patience.release_s)
         for name, future in asked.items():
@@ -512,7 +513,7 @@ class Coordinator:
         self._unreleased.append(text)
 
     def outcome(self) -> Outcome:
-        """What became of it."""
+        """The outcome of the run."""
         losses = [part.loss for part in self.parts.values() if part.loss is not None]
         codes = [
             ExitCode(part.collected.code) if part.collected.code in set(ExitCode) else 1
@@ -577,7 +578,7 @@ class Coordinator:
         if (described.protocol, described.version) != (wire.PROTOCOL, __version__):
             return (
                 f"it has spekctl {described.version} (protocol {described.protocol}), and the"
-                f" controller {__version__} ({wire.PROTOCOL}); install the same everywhere"
+                f" controller {__version__} ({wire.PROTOCOL}); install the same version everywhere"
             )
         if described.trouble:
             return described.trouble
@@ -594,7 +595,7 @@ class Coordinator:
         patience_s: float,
         late: str = "",
     ) -> dict[str, Any]:
-        """The answers of all hosts; SpekError with the sentences of those that give none."""
+        """The answers of all hosts; SpekError with the sentences of hosts that give none."""
         asked = {name: self.engine.call(name, verb, data) for name, data in payloads.items()}
         self._wait(asked, patience_s, 1)
         self._check_interrupts()
@@ -625,9 +626,9 @@ class Coordinator:
             raise
 
     def _wait(self, asked: Mapping[str, Future[bytes]], patience_s: float, interrupts: int) -> None:
-        """Until all have answered, at most so long, or until it was interrupted so many times.
-        Hosts that have answered are kept on their leash meanwhile, and so are those that still work
-        on it."""
+        """Wait until all have answered, for at most @patience_s or until Ctrl-C number @interrupts.
+        All hosts are polled meanwhile, those that have answered as well, so that none takes the
+        controller for gone."""
         end_s = time.monotonic() + max(0.0, patience_s)
         payload = wire.encode(wire.OfRun(self.run_id))
         questions: dict[str, tuple[Future[bytes], float]] = {}
@@ -643,8 +644,9 @@ class Coordinator:
                 continue
             asked_s = now_s
             for name in asked:
-                # A refused one is heard as well. Few at a time, for a host that is slow to answer;
-                # but one whose answer comes slowly, with others behind it, is on its leash as well.
+                # A refused question is a sign of life as well. Few at a time, so that questions do
+                # not pile up at a host that is slow to answer; but a host whose answer is long on
+                # its way, with others behind it, must not take the controller for gone.
                 future, since_s = questions.get(name, (None, 0.0))
                 if future is None or future.done() or now_s - since_s >= self.patience.again_s:
                     questions[name] = self.engine.call(name, Verb.STATUS, payload), now_s
@@ -675,7 +677,7 @@ class Coordinator:
                     self._fail(part.name, f"its run has ended: {done.text}")
 
     def _keep(self, name: str, rows: Sequence[IntervalRow]) -> None:
-        """Keep what is all that is known of a host if it is lost."""
+        """Keep report intervals: if the host is lost, they are all that is known of it."""
         if self._cannot_keep:
             return
         try:
@@ -693,7 +695,7 @@ class Coordinator:
         self._fail(name, "it is lost")
 
     def _fail(self, name: str, what: str) -> None:
-        """What the others do when a host has failed."""
+        """Stop the other hosts if the plan says so."""
         if self.plan.on_loss == "stop" and not self._stopping:
             self._stop_all(f"stopping all hosts, because of {name}: {what}")
 
@@ -704,7 +706,7 @@ class Coordinator:
         payload = wire.encode(wire.OfRun(self.run_id))
         for part in self._running():
             if why or part.host.role == "target":
-                # Whether it has heard that is seen by its end.
+                # The end of its run shows that it has received this.
                 self.engine.call(part.name, Verb.STOP, payload)
 
     def _obey(self) -> None:
@@ -715,13 +717,13 @@ class Coordinator:
             self._stop_all("leaving without outstanding I/O")
 
     def _ask_status(self, parts: Iterable[Part]) -> None:
-        """Questions that keep hosts on their leash; an answer is a sign of life."""
+        """Poll hosts, which shows them that the controller lives; an answer is a sign of life."""
         payload = wire.encode(wire.OfRun(self.run_id))
         for part in parts:
             if part.asked is None or part.asked.done():
                 part.asked = self.engine.call(part.name, Verb.STATUS, payload)
         for part in self.parts.values():
-            # Those that are done keep their results until they are asked for them.
+            # Hosts whose run has ended keep their results until they are asked for them.
             is_asked = part.asked is not None and not part.asked.done()
             if part.done is not None and part.loss is None and not is_asked:
                 part.asked = self.engine.call(part.name, Verb.STATUS, payload)
@@ -737,7 +739,7 @@ class Coordinator:
                 self._lose(part.name, f"it has been silent for {silent_s:.0f} s")
 
     def _left_s(self) -> float:
-        """Until the start; negative after it."""
+        """Time until the start, s; negative after it."""
         return (self._start_ns - self.real_ns()) / SECOND if self._start_ns else 0.0
 
     def _check_interrupts(self) -> None:
@@ -748,7 +750,7 @@ class Coordinator:
 
 
 def seeds_of(seed: int) -> frozenset[int]:
-    """Seeds of hosts of a plan, which may have had more hosts than it has now."""
+    """Seeds of all hosts that a plan with this seed can have."""
     return frozenset(seed_of(seed, place) for place in range(MOST_PLACES))
 
 
@@ -763,8 +765,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:
-    """An error with the exit code of those that all have, of a lost host if there is one, else that
-    of a refusal."""
+    """An error with the exit code of a lost host if there is one, else the one that all @errors
+    share, else that of a refusal."""
     codes = {error.exit_code for error in errors}
     error: SpekError = RefusedError(text)
     if ExitCode.HOST_LOST in codes:
@@ -775,7 +777,7 @@ def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:
 
 
 def checked_lines(parts: Iterable[Part]) -> Iterator[str]:
-    """What a check has seen of each host."""
+    """What the check found out about each host."""
     for part in parts:
         described = part.described
         if described is None:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries a fleet's messages, by the comms of Dask distributed; the only file that imports it.
+"""Carries a fleet's messages over the comms of Dask distributed; the only file that imports it.
 
-Each host opens one connection to the controller, which carries questions, answers and what hosts
-say; nothing is repeated, and a host is a member of the fleet as long as its connection lasts. All
-connections are TLS, with both sides checked in the handshake (keys.py).
+Each host opens one connection to the controller, which carries questions, answers and events. No
+message is sent again, and a host belongs to the fleet while its connection lasts. All connections
+use TLS, and both sides check each other in the handshake (keys.py).
 
-Of Dask there are the comms alone: its scheduler and workers need three connections of each host,
-which take a controller three times the memory and three handshakes, and a worker listens.
+Only Dask's comms are used. Its scheduler and workers would need three connections for each host,
+with three handshakes and three times the memory in the controller, and a listening worker.
 
-Comms of Dask load pickles that a peer sends, whatever they are asked for, and make room for a
-message of any size. Those of a fleet read plain data and know how much (_Comm), so that a host that
-was taken over does not take over the controller.
+Dask's comms load pickles that a peer sends, and allocate memory for a message of any size. Those of
+a fleet read plain data of limited size only (_Comm), so that a host that was taken over cannot take
+over the controller.
 """
 
 from __future__ import annotations
@@ -48,38 +48,38 @@ from spekctl.fleet.keys import HOST, Bundle, identity_of
 from spekctl.fleet.plan import CONTROLLER, check_listen
 
 LOST = "its connection has ended, or it is silent"
-# For a side to start: TLS, and all that Dask imports, on a machine that is busy or emulated.
+# Time for a side to start: TLS and Dask's imports, on a busy or emulated machine.
 START_S = 120.0
-# For a peer that has connected to get through its handshakes.
+# Time for a peer that has connected to complete its handshakes.
 HANDSHAKE_S = 120.0
-# For a look at why a host cannot join.
+# Time to find out why a host cannot join.
 LOOK_S = 5.0
-# From attempt to attempt to join.
+# Pause between attempts to join.
 AGAIN_S = 0.1
-# For the farewell of one side.
+# Time to close a connection.
 CLOSE_S = 10.0
-# A host that says nothing for so long is lost.
+# A host that has been silent for this long is lost.
 TTL_S = 10.0
-# A host that has said nothing for so long says that it is there.
+# A host sends a heartbeat after this much silence.
 BEAT_S = 2.0
-# From look to look of a host whether it is to end.
+# Interval at which a host checks whether it has to end.
 STEP_S = 0.2
-# What messages are: the first one of a host; a question of the controller, which has a number; its
-# answer, or with a failure why there is none; an event of a host; that a host is there.
+# Kinds of messages: a host's first message; a numbered question of the controller; its answer, or
+# the failure; an event of a host; a heartbeat.
 JOIN, ASK, ANSWER, SAY, BEAT = "join", "ask", "answer", "say", "beat"
-# Of a message, bytes: of a peer that is not yet let in, and of others; results of long runs are
-# large.
+# Largest messages, bytes: of a peer that has not yet been let in, and of all others, since results
+# of long runs are large.
 FIRST_MOST = 64 << 10
 MESSAGE_MOST = 1 << 30
-# Of a message that is read at a time, bytes.
+# Part of a message that is read at a time, bytes.
 PIECE = 1 << 20
-# Of what a host has said and the coordinator has not yet read: bytes, and those of each event
+# Limit of a host's events that the coordinator has not yet read, bytes, and what each event counts
 # besides its text.
 UNREAD_MOST = 16 << 20
 EVENT_BYTES = 1 << 10
-# Addresses and reasons of refusals that are told apart.
+# Most refusals, by address and reason, that are counted separately.
 REFUSED_MOST = 100
-# Of a host: its connection, and those of its start over SSH.
+# Open files for a host: its connection, and those of its start over SSH.
 FILES_PER_HOST = 4
 OWN_FILES = 256
 
@@ -87,8 +87,8 @@ SETTINGS: dict[str, Any] = {
     "distributed.comm.compression": None,
     "distributed.comm.require-encryption": True,
     "distributed.comm.retry.count": 0,
-    # Dask ends the first attempt after a fifth of it, and begins again: a handshake takes a second
-    # or two on an emulated machine. Silent hosts are lost by TTL_S, and by the coordinator.
+    # Dask gives the first attempt a fifth of this, then tries again: a handshake takes a second or
+    # two on an emulated machine. TTL_S and the coordinator detect silent hosts.
     "distributed.comm.timeouts.connect": "30s",
     # Dask refuses less than 11 s.
     "distributed.comm.timeouts.tcp": "12s",
@@ -99,9 +99,9 @@ Message = dict[str, Any]
 
 
 def _get_ready() -> None:
-    """To be called before a side listens. Tornado has a context for streams that are given none,
-    with the authorities of the system, and makes it for the first connection that comes: nothing
-    else is answered meanwhile, for seconds on a slow machine. Connections of a fleet do not use it.
+    """Create Tornado's default TLS context; call this before a side listens. Tornado creates it,
+    with the authorities of the system, at the first connection, which blocks the loop for seconds
+    on a slow machine. Connections of a fleet do not use it.
     """
     with socket.socket() as unused:
         SSLIOStream(unused).close()
@@ -171,7 +171,7 @@ backends[SCHEME] = _Backend()
 
 
 class _Link:
-    """A connection. All of it is of the loop's thread."""
+    """A connection; only the loop's thread uses it."""
 
     def __init__(self, comm: Any) -> None:
         self.comm = comm
@@ -180,8 +180,8 @@ class _Link:
         self._writing: asyncio.Task[None] | None = None
 
     def send(self, message: Message) -> None:
-        """Messages are written in their order; those of a connection that has ended are lost, which
-        its reader is told."""
+        """Queue a message; messages are written in order. If the connection ends, unsent messages
+        are lost, and its reader gets the error."""
         self.said_s = time.monotonic()
         self._unsent.append(message)
         if self._writing is None:
@@ -214,12 +214,12 @@ class _Guest:
 
 
 class _Listener(TLSListener):  # type: ignore[misc]
-    """Tells of peers that do not get through the handshakes, TLS's and Dask's, and ends them."""
+    """Reports peers that fail the handshakes, TLS's and Dask's, and ends their connections."""
 
     comm_class = _Comm
 
     def __init__(self, *where: Any, tell: Callable[[str, str], None], **more: Any) -> None:
-        """@tell: called with the peer's address without port, and why it was refused."""
+        """@tell: called with the peer's address, without port, and the reason."""
         super().__init__(*where, **more)
         self._tell = tell
 
@@ -300,10 +300,10 @@ class DaskEngine:
         self._context = bundle.context(True, (HOST,))
         self._expected = hosts
         self._addresses: dict[str, str] = {}  # by name, without port
-        # Protects _addresses, _refused, _is_closed and what is unread.
+        # Protects _addresses, _refused, _is_closed and the count of unread bytes.
         self._lock = threading.Lock()
-        self._guests: dict[str, _Guest] = {}  # of the loop's thread
-        self._refused: dict[str, int] = {}  # sentences, and how often
+        self._guests: dict[str, _Guest] = {}  # used by the loop's thread only
+        self._refused: dict[str, int] = {}  # number of refusals by sentence
         self._numbers = itertools.count()
         # With the host that it was read from and its bytes, if it was.
         self._happened: queue.SimpleQueue[tuple[Happened, _Guest | None, int]]
@@ -329,21 +329,21 @@ class DaskEngine:
 
     @property
     def address(self) -> str:
-        """Where hosts join."""
+        """The address at which hosts join."""
         return str(self._listener.contact_address)
 
     def hosts(self) -> Mapping[str, str]:
-        """Hosts that have joined, and the addresses that they have joined from."""
+        """Addresses of the hosts that have joined, by name."""
         with self._lock:
             return dict(self._addresses)
 
     def refused(self) -> Mapping[str, int]:
-        """Peers that did not get in: a sentence of each address and reason, and how often."""
+        """Number of refusals by sentence, one for each address and reason."""
         with self._lock:
             return dict(self._refused)
 
     def call(self, host: str, verb: str, payload: bytes) -> Future[bytes]:
-        """Ask a host, once."""
+        """Send a host a question, which is not repeated."""
         future: Future[bytes] = Future()
         with self._lock:
             # What is asked before close() is settled by it.
@@ -355,7 +355,7 @@ class DaskEngine:
         return future
 
     def next(self, timeout_s: float) -> Happened | None:
-        """What has happened."""
+        """The next event or loss; None if there is none within @timeout_s."""
         try:
             happened, guest, size = self._happened.get(timeout_s > 0, timeout_s or None)
         except queue.Empty:
@@ -366,7 +366,8 @@ class DaskEngine:
         return happened
 
     def close(self) -> None:
-        """Hosts that are there lose their controller, and end. A second call does nothing."""
+        """Close all connections: the hosts lose their controller and end. A second call does
+        nothing."""
         with self._lock:
             if self._is_closed:
                 return
@@ -407,11 +408,11 @@ class DaskEngine:
         text = f"{address} was refused: {why}"
         with self._lock:
             if text not in self._refused and len(self._refused) >= REFUSED_MOST:
-                text = "connections of more addresses were refused"
+                text = "connections from further addresses were refused"
             self._refused[text] = self._refused.get(text, 0) + 1
 
     async def _serve(self, comm: Any) -> None:
-        """A connection that has come, until it ends. Whatever cannot be read ends it."""
+        """Serve an incoming connection until it ends. A message that cannot be read ends it."""
         try:
             guest = await self._let_in(comm)
             if guest is not None:
@@ -436,9 +437,9 @@ class DaskEngine:
                 self._hear(guest, message)
 
     async def _let_in(self, comm: Any) -> _Guest | None:
-        """A host that joins, under the name in its certificate; None: it is refused."""
+        """The joining host, under the name in its certificate; None if it is refused."""
         peer = identity_of(comm.extra_info.get("peercert"))
-        # Not needed any more, and it stays as long as the connection.
+        # Frees the certificate, which would stay in memory as long as the connection.
         comm.extra_info.clear()
         try:
             message = await asyncio.wait_for(comm.read(), START_S)
@@ -449,17 +450,15 @@ class DaskEngine:
         name = message.get("name") if is_join else None
         refusal = ""
         if name is None:
-            refusal = (
-                "it does not join as this version of spekctl does; install the same everywhere"
-            )
+            refusal = "it has another version of spekctl; install the same version everywhere"
         elif peer is None or peer.role != HOST:
-            refusal = "the peer is no host of the fleet"
+            refusal = "it is not a host of the fleet"
         elif name != peer.name:
             refusal = f"it calls itself {name}, and its certificate says {peer.name}"
         elif name not in self._expected:
             refusal = f"{name} is not in the plan"
         elif name in self._guests:
-            refusal = f"name taken, {name}: it has joined from {self.hosts()[name]}"
+            refusal = f"name taken: {name} has already joined from {self.hosts()[name]}"
         if refusal:
             self._note_refusal(_without_port(comm.peer_address), refusal)
             await comm.write({"status": "error", "message": refusal, "time": time.time()})
@@ -487,7 +486,7 @@ class DaskEngine:
                     self._keep(guest, event, len(data) + EVENT_BYTES)
 
     def _keep(self, guest: _Guest, event: wire.AnyEvent, size: int) -> None:
-        """An event for next(). _NoMessageError: the host says more than anybody reads."""
+        """Keep an event for next(). _NoMessageError: the host sends more than is read."""
         with self._lock:
             guest.unread_bytes += size
             is_flood = guest.unread_bytes > UNREAD_MOST
@@ -496,7 +495,7 @@ class DaskEngine:
         self._happened.put((Happened(guest.name, event), guest, size))
 
     def _lose(self, guest: _Guest, why: str = LOST) -> None:
-        """Its connection has ended, and with it all that it was asked."""
+        """Remove a host whose connection has ended, and fail its open questions."""
         if self._guests.get(guest.name) is not guest:
             return
         del self._guests[guest.name]
@@ -508,7 +507,7 @@ class DaskEngine:
         self._happened.put((Happened(guest.name, lost=why), None, 0))
 
     def _ask(self, future: Future[bytes], host: str, verb: str, payload: bytes) -> None:
-        """In the loop's thread: send a question."""
+        """Send a question; in the loop's thread."""
         guest = self._guests.get(host)
         if guest is None:
             _settle(future, HostLostError("it is lost"))
@@ -518,13 +517,13 @@ class DaskEngine:
         guest.link.send({"op": ASK, "number": number, "verb": verb, "payload": payload})
 
     async def _look_for_silent(self) -> None:
-        """End connections of hosts that say nothing."""
+        """End the connections of silent hosts."""
         while True:
             slept_s = time.monotonic()
             await asyncio.sleep(BEAT_S)
             now_s = time.monotonic()
             if now_s - slept_s > 2 * BEAT_S:
-                # This process was stopped, or busy: what hosts have said meanwhile is yet to read.
+                # This process was stopped or busy, and has not yet read what hosts sent meanwhile.
                 continue
             for guest in list(self._guests.values()):
                 if now_s - guest.heard_s > TTL_S:
@@ -533,7 +532,7 @@ class DaskEngine:
 
 
 def _settle(future: Future[bytes], outcome: bytes | Exception) -> None:
-    """End a question, unless nobody waits for its answer any more."""
+    """Complete a question, unless it was cancelled."""
     if not future.set_running_or_notify_cancel():
         return
     if isinstance(outcome, Exception):
@@ -543,7 +542,7 @@ def _settle(future: Future[bytes], outcome: bytes | Exception) -> None:
 
 
 def _make_room(hosts: int) -> None:
-    """Allow this process as many open files as so many hosts need; UsageError if it may not."""
+    """Raise the limit on open files to what @hosts need; UsageError if the hard limit is lower."""
     needed = hosts * FILES_PER_HOST + OWN_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or needed <= soft:
@@ -573,8 +572,8 @@ class DaskHost:
         patience_s: float = START_S,
         leave: Callable[[], None] = lambda: None,
     ) -> None:
-        """@respond: answers a question, in a thread. @leave: called when serving ends, to end what
-        @respond still does: its threads are waited for."""
+        """@respond: answers a question, in a thread. @leave: called when serving ends; it has to
+        make running calls of @respond return, because their threads are joined."""
         if bundle.own.role != HOST:
             raise UsageError(f"{bundle.folder} has the keys of the controller, not of a host")
         check_listen(address, "address of a controller")
@@ -589,19 +588,19 @@ class DaskHost:
         self._replies: set[asyncio.Task[None]] = set()
 
     def serve(self, is_over: Callable[[], bool]) -> None:
-        """Until the controller is gone, or @is_over says so."""
+        """Serve until the controller is gone, or @is_over returns True."""
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         with dask.config.set(SETTINGS):
             asyncio.run(self._serve(is_over))
 
     def emit(self, data: bytes) -> None:
-        """Say something to the controller, from any thread; what it does not hear is lost."""
+        """Send the controller an event, from any thread; it is lost if there is no connection."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.say, data)
 
     def say(self, data: bytes) -> None:
-        """The same in the loop's thread."""
+        """As emit(), in the loop's thread."""
         if self._link is not None:
             self._link.send({"op": SAY, "data": data})
 
@@ -611,7 +610,7 @@ class DaskHost:
         await self.stay(is_over)
 
     async def join(self) -> None:
-        """Join the controller; HostLostError says why that cannot be."""
+        """Join the controller; HostLostError with the reason if that fails."""
         self._loop = asyncio.get_running_loop()
         try:
             comm, answer = await asyncio.wait_for(self._ask_to_join(), self._patience_s)
@@ -625,7 +624,7 @@ class DaskHost:
         self._link = _Link(comm)
 
     async def _ask_to_join(self) -> tuple[Any, Message]:
-        """A connection, and what the controller has said; it takes as long as it takes."""
+        """A connection, and the controller's answer; waits without a limit."""
         while True:
             comm = None
             try:
@@ -634,7 +633,7 @@ class DaskHost:
                 await comm.write({"op": JOIN, "name": self._name})
                 answer = await comm.read()
             except OSError:
-                # It may not be there yet.
+                # The controller may not listen yet.
                 await asyncio.sleep(AGAIN_S)
             except BaseException:
                 if comm is not None:
@@ -643,11 +642,11 @@ class DaskHost:
             else:
                 if isinstance(answer, dict):
                     return comm, answer
-                other = "it is of another version of spekctl; install the same everywhere"
-                return comm, {"message": other}
+                refusal = "it has another version of spekctl; install the same version everywhere"
+                return comm, {"message": refusal}
 
     async def stay(self, is_over: Callable[[], bool]) -> None:
-        """Answer until the controller is gone, or @is_over says so."""
+        """Answer until the controller is gone, or @is_over returns True."""
         assert self._link is not None
         reading = asyncio.create_task(self._read(self._link))
         try:
@@ -662,7 +661,7 @@ class DaskHost:
                 await asyncio.wait_for(self._link.comm.close(), CLOSE_S)
 
     async def _read(self, link: _Link) -> None:
-        """Until the connection ends, or cannot be read."""
+        """Answer questions until the connection ends or cannot be read."""
         with contextlib.suppress(OSError, LookupError, TypeError):
             while True:
                 for message in await link.comm.read():
@@ -680,7 +679,7 @@ class DaskHost:
         link.send({"op": ANSWER, "number": question["number"], "data": data, "failure": failure})
 
     def _trouble(self) -> str:
-        """Why there is no connection, of which Dask says only that it took too long."""
+        """Why there is no connection; Dask reports only a timeout."""
         try:
             with socket.create_connection(check_listen(self._address), LOOK_S) as plain:
                 try:
@@ -694,10 +693,10 @@ class DaskHost:
         except OSError as error:
             return error.strerror or "it does not answer"
         if accepted:
-            return f"it has not let this host join within {self._patience_s:.0f} s"
+            return f"it did not let this host join within {self._patience_s:.0f} s"
         return "it refuses this host's certificate, which is of another fleet, expired or revoked"
 
 
 def _what_is_wrong(error: ssl.SSLCertVerificationError) -> str:
-    """With a certificate."""
+    """What is wrong with a certificate."""
     return getattr(error, "verify_message", "") or str(error.args[-1])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Messages between a program and its fleet agent: one JSON object a line, as of the host's agent.
 
-Requests carry a number, which their answer repeats; events come unasked. An agent carries out one
-run and ends. A stop is as Ctrl-C: the second one does not wait for outstanding I/O, the third one
-for no result either.
+Requests carry a number, which their answer repeats; events arrive at any time. An agent carries out
+one run and ends. A stop acts like Ctrl-C: the second one does not wait for outstanding I/O, the
+third one does not wait for results either.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ REQUEST_MAX = 16 << 20
 
 
 class Start(Request, frozen=True, tag="start"):
-    """start: answers as soon as the plan is checked, which needs no host; events follow. @toml: the
-    text of its workload. @holds: hosts that have claimed their devices wait for `go`."""
+    """start: answers as soon as the plan is checked, without the hosts; events follow. @toml: the
+    workload's text. @holds: hosts that have claimed their devices wait for `go`."""
 
     plan: PlanFile
     toml: str
@@ -30,7 +30,7 @@ class Start(Request, frozen=True, tag="start"):
 
 
 class Go(Request, frozen=True, tag="go"):
-    """go: the hosts that wait are armed, and start."""
+    """go: arms and starts the waiting hosts."""
 
 
 AnyRequest: TypeAlias = Start | Go | Stop
@@ -39,10 +39,10 @@ AnyRequest: TypeAlias = Start | Go | Stop
 class HostNews(msgspec.Struct, frozen=True):
     """A host as a table shows it. @stage: of run.beside, or awaited, running, late; @text: its
     devices while all is well, else what has happened to it; @at_s: end of its newest interval since
-    the start of all, of which the other figures are; @p50_ns to @max_ns: of its slower direction;
-    @off_ns, @off_bound_ns: its clock minus the controller's, as far as messages tell; @bound_ns:
-    within which it promises to start, None if its clock promises nothing; @skew_ns: how far from
-    the planned start it was, known once its result has come."""
+    the common start, to which the other figures belong; @p50_ns to @max_ns: of its slower
+    direction; @off_ns, @off_bound_ns: its clock minus the controller's, measured by messages, and
+    the error of that; @bound_ns: error bound of its start, None if unknown; @skew_ns: its start
+    minus the planned start, None before its result."""
 
     name: str
     role: str
@@ -71,8 +71,8 @@ class Hosts(Event, frozen=True):
 
 class Ended(Event, frozen=True):
     """The run is over. @code: exit code of `spekctl fleet run`. @result: its document; null if
-    there is none. @reports: the samples of each target, by its name. @skew_ns: the worst distance
-    from the planned start, None if it is not known."""
+    there is none. @reports: the samples of each target, by its name. @skew_ns: the largest distance
+    from the planned start, None if unknown."""
 
     code: int
     text: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is seen of a fleet's run while it lasts: how far each host is, and all hosts at one time."""
+"""Progress of a fleet's run: how far each host is, and the figures of all hosts at one time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Protocol
 
 from spekctl.run.progress import Clock, Figures
 
-# A host whose newest interval is so much older than the newest of all is late.
+# A host is late if its newest interval is this much older than the newest interval of any host.
 LATE_S = 3.0
-# Intervals of hosts end together but for the skew of their starts.
+# Intervals of hosts that end within this time belong together; their starts are skewed.
 _TOGETHER_S = 0.5
 
 
@@ -30,18 +30,18 @@ class View(Protocol):
     """Shows the progress of a fleet."""
 
     def note(self, text: str) -> None:
-        """A sentence."""
+        """Show a sentence."""
 
     def show(self, host: str, now: Clock, news: Sequence[Figures]) -> None:
-        """Intervals that a host has closed, by the common clock."""
+        """Show intervals that a host has closed, by the common clock."""
 
     def reach(self, host: str, stage: Stage, text: str = "") -> None:
-        """A host has come so far. @text: how its run has ended, or why it is lost."""
+        """Show that a host has reached @stage. @text: how its run ended, or why it is lost."""
 
 
 class Beside:
-    """The newest interval of each host that sends I/O. All began together, so their times since the
-    start are one clock."""
+    """The newest interval of each host that sends I/O. All hosts start together, so their times
+    since the start can be compared."""
 
     def __init__(self, hosts: Sequence[str]) -> None:
         self._newest: dict[str, Figures | None] = dict.fromkeys(hosts)
@@ -55,24 +55,24 @@ class Beside:
 
     @property
     def gone(self) -> list[str]:
-        """Those that are not waited for any more."""
+        """Hosts that are lost or have ended."""
         return sorted(self._gone)
 
     def take(self, host: str, figures: Figures) -> None:
-        """An interval of a host has ended."""
+        """Take the newest interval of a host."""
         self._newest[host] = figures
 
     def leave(self, host: str) -> None:
-        """A host is lost, or has ended."""
+        """Note that a host is lost or has ended."""
         if host in self._newest:
             self._gone.add(host)
 
     def newest(self, host: str) -> Figures | None:
-        """The last interval of a host; None before the first."""
+        """The newest interval of a host; None before the first."""
         return self._newest.get(host)
 
     def late(self, at_s: float) -> list[str]:
-        """Who has not told for long of what others have."""
+        """Hosts whose newest interval is more than LATE_S older than @at_s."""
         return [
             name
             for name, figures in self._newest.items()
@@ -81,7 +81,7 @@ class Beside:
         ]
 
     def is_whole(self, at_s: float) -> bool:
-        """Whether all who are not late have told of this time."""
+        """Whether all hosts that are neither late nor gone have an interval of this time."""
         late = set(self.late(at_s))
         return all(
             figures is not None and figures.at_s >= at_s - _TOGETHER_S
@@ -90,7 +90,7 @@ class Beside:
         )
 
     def together(self, at_s: float) -> dict[str, Figures]:
-        """The intervals that add up at this time: of all but who is late or gone."""
+        """The newest intervals, without those of hosts that are late or gone."""
         late = set(self.late(at_s))
         return {
             name: figures

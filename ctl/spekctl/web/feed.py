@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Events of a server's runs for its pages.
 
-Every event has a number. A page that comes, or comes back, gets those of the current run that it
-lacks; the numbers begin at 1 with each server, so they carry its name.
+Every event has a number. A page that connects or reconnects gets the events of the current run that
+it lacks. Numbers begin at 1 with each server, so they carry the server's name.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from spekctl.web.course import Course, Frame
 
 
 class Feed:
-    """Events, from any thread to any thread."""
+    """Passes events from any thread to any thread."""
 
     def __init__(self) -> None:
         self.name = secrets.token_hex(4)
         self._news = threading.Condition()
-        # Protected by @_news.
-        self._course = Course()  # of the current run
+        # _news protects the fields below.
+        self._course = Course()  # the current run's
         self._number = 0
         self._open = True
 
@@ -39,7 +39,7 @@ class Feed:
             return self._course.after(number) if self._open else None
 
     def tell(self, name: str, value: Any, rows: int = 0) -> None:
-        """The next event. @rows: how many it has, of an event `rows`."""
+        """Add an event. @rows: number of its rows, for an event `rows`."""
         data = msgspec.json.encode(value)
         with self._news:
             self._number += 1
@@ -47,7 +47,7 @@ class Feed:
             self._news.notify_all()
 
     def forget(self) -> None:
-        """A run begins: events of the one before are not for pages that come later."""
+        """Drop the events of the last run: pages that connect from now on do not get them."""
         with self._news:
             self._course.clear()
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the live page of a fleet has beside that of one machine: the hosts of the plan, and the table
- * of those of the run. Texts of hosts become text nodes only. */
+ * The parts of the live page that only a fleet has: the hosts of the plan, and the table of the hosts
+ * of the run. Texts of hosts become text nodes only. */
 "use strict";
 globalThis.spekFleet = ({ $, make, say }) => {
 	let waiting = false, held = false;
@@ -34,7 +34,7 @@ globalThis.spekFleet = ({ $, make, say }) => {
 		place.append(node);
 		return { node, cells, shown: [] };
 	};
-	/* Of those whose figures are of now. */
+	/* Over the running hosts, whose figures are current. */
 	const sum = hosts => {
 		const now = hosts.filter(host => host.stage === "running");
 		const most = pick => Math.max(0, ...now.map(pick));
@@ -53,13 +53,13 @@ globalThis.spekFleet = ({ $, make, say }) => {
 	return {
 		prepare: form => {
 			say($("fleet-plan"), form.fleet + ": hosts join at " + form.listen
-				+ ". What stays empty in this form is as the plan has it; options that a host has of its own stay.");
+				+ ". Empty fields of this form keep the plan's values, and a host's own options stay as they are.");
 			say($("plan-workload"), form.workload);
 			document.querySelector("input[name=mode][value=plan]").click();
 			$("plan-hosts").replaceChildren(...form.hosts.map(host => make("tr", {},
 				make("th", { scope: "row", text: host.name }), make("td", { text: host.role }),
 				make("td", { text: host.devices.join(" ") }),
-				make("td", { text: host.ssh ? "ssh " + host.ssh : "spekctl fleet join, there" }),
+				make("td", { text: host.ssh ? "ssh " + host.ssh : "spekctl fleet join on the host" }),
 				make("td", { text: host.options }))));
 		},
 		waits: () => waiting,
@@ -79,7 +79,7 @@ globalThis.spekFleet = ({ $, make, say }) => {
 			waiting = event.holds;
 			if (waiting !== held) {
 				held = waiting;
-				say($("fleet-skew"), waiting ? "All hosts have claimed their devices, and wait for the start." : "");
+				say($("fleet-skew"), waiting ? "All hosts have claimed their devices and are waiting for the start." : "");
 			}
 			for (const host of event.hosts) {
 				if (!rows.has(host.name)) rows.set(host.name, add($("host-rows"), host.name));
@@ -90,8 +90,8 @@ globalThis.spekFleet = ({ $, make, say }) => {
 		},
 		over: event => {
 			waiting = held = false;
-			say($("fleet-skew"), event.skew_ns === null ? "" : "All began within " + micros(event.skew_ns)
-				+ " µs of the planned start, by clocks that promise what the table says."
+			say($("fleet-skew"), event.skew_ns === null ? "" : "All hosts started within " + micros(event.skew_ns)
+				+ " µs of the planned start, by clocks with the bounds in the table."
 				+ (event.samples.length ? " Samples of targets are in " + event.samples.join(", ") + "." : ""));
 		},
 	};

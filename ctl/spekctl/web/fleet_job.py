@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the page asks of a fleet: the plan of the server, with what the form has in its place.
+"""A job of a fleet's page: the server's plan, changed by the form.
 
-The plan has the hosts, their devices and how they are reached. The form has the workload, the
-options of all hosts, and what may be overwritten: what a plan's file allows to be overwritten was
-written for the command line, and does not count for a page that many can have open.
+The plan has the hosts, their devices and how to reach them. The form has the workload, the options
+of all hosts, and the devices that may be overwritten. `write` and `destroy` in the plan's file were
+meant for the command line; they do not count for a page that many users may have open.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from spekctl.workload import file as workload_file
 from spekctl.workload import options, override
 from spekctl.workload.model import WorkloadFile
 
-# Options that the form of a fleet does not have, and why.
+# Options that the form of a fleet lacks, and where they are set instead.
 NOT_HERE = {
     "power-feed": "the plan has power_feeds in [[host]]",
     "log": "logs lie on the hosts; write log in the plan's options",
     "log-buffer": "logs lie on the hosts; write log-buffer in the plan's options",
 }
-# Hosts that a plan is shown with.
+# Most hosts that a plan is shown with.
 SHOWN = 50
 
 
 class FleetJob(Part, frozen=True):
-    """What to run on the plan's hosts. @of_plan: the workload of the plan, with @settings; else
-    @workload, @toml, @settings and @options are as of a job of one machine. @destroy: HOST=SERIAL
+    """What to run on the plan's hosts. @of_plan: the workload is the plan's, with @settings; else
+    @workload, @toml, @settings and @options are as in a job of one machine. @destroy: HOST=SERIAL
     of each device whose data may be overwritten."""
 
     of_plan: bool = False
@@ -50,7 +50,7 @@ class FleetJob(Part, frozen=True):
 
 
 class Go(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The word to hosts that wait; @run: the number of the run, as told with its start."""
+    """Starts the waiting hosts; @run: number of the run, from its event `started`."""
 
     run: int
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The session of a server of a fleet: its plan, the agent of the run under way, and the events
-for the pages.
+"""The session of a server with --fleet: its plan, the agent of the current run, and the events for
+the pages.
 
 Each run has an agent of its own, which ends with it. A run outlives the pages that show it, and
-ends with the server: its agent's input ends, and without the agent hosts have no controller.
+ends with the server: its agent's input ends, and without the agent the hosts have no controller.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from spekctl.workload import override
 # Starts an agent with its two callbacks.
 Starter = Callable[[Callable[[AnyEvent], None], Callable[[str], None]], Helper[AnyEvent]]
 
-# Stops that are asked for; the next one ends the agent.
+# Stops that are passed to the agent; the next one kills it.
 STOPS = 2
-# For the agent to take a stop, which it does at once, s.
+# Time for the agent to accept a stop, which it does at once, s.
 STOP_S = 5.0
-# For hosts to be told of the end of the server, s; then the agent ends without.
+# Time for the agent to end its run at the end of the server, s; then it is killed.
 CLOSE_S = 35.0
-_LEFT = "its hosts have lost their controller, and give their devices back by themselves"
+_LEFT = "its hosts have lost their controller, and release their devices by themselves"
 
 
 class FleetSession(Feed):
-    """@start: how to start an agent; @file: the plan, which was read from @path."""
+    """@start: starts an agent; @file: the plan, which was read from @path."""
 
     KIND: ClassVar[str] = "fleet"
     JOB: ClassVar[Any] = FleetJob
-    # Addresses of a server of one machine.
+    # Addresses that only servers of one machine have.
     LACKS: ClassVar[frozenset[str]] = frozenset({"/api/devices", "/api/status", "/metrics"})
 
     def __init__(self, start: Starter, file: PlanFile, path: Path, library: Library) -> None:
@@ -57,23 +57,23 @@ class FleetSession(Feed):
         self._path = path
         self._starts = threading.Lock()
         self._agent: Helper[AnyEvent] | None = None
-        # Of the run under way; written by @_starts, then by the agent's thread.
+        # The current run's; written under @_starts, then by the agent's thread.
         self._under_way = False
         self._stops = 0
-        self._runs = 0  # that were begun
+        self._runs = 0  # number of runs so far
         self._run_name = "run"
 
     def form(self) -> FleetForm:
-        """What the page builds its form of."""
+        """What the page builds its form from."""
         return fleet_job.form_of(self._file, self._path.name)
 
     def dry_run(self, job: FleetJob) -> Plan:
-        """Check a job, as far as that needs no host."""
+        """Check a job as far as possible without the hosts."""
         _, meant = fleet_job.planned(self._file, self._path.parent, job)
         return fleet_job.shown(self._file, meant)
 
     def claim(self, job: FleetJob) -> Plan:
-        """Have all hosts claim their devices, and wait for go()."""
+        """Start a run that waits for go() once all hosts have claimed their devices."""
         return self._begin(job, holds=True)
 
     def start(self, job: FleetJob) -> Plan:
@@ -81,16 +81,16 @@ class FleetSession(Feed):
         return self._begin(job, holds=False)
 
     def go(self, run: int) -> None:
-        """Start the hosts that wait. @run: the number that the page was told with the start of what
-        it shows, so that it does not start what somebody has claimed since."""
-        agent = self._running("there is no run that waits for its start")
+        """Start the waiting hosts. @run: number of the run that the page shows, so that it does not
+        start a run that another page has begun since."""
+        agent = self._running("no run is waiting for its start")
         if run != self._runs:
-            raise RefusedError("another run waits now; look at it before you start it")
+            raise RefusedError("another run is waiting now; look at it before you start it")
         agent.ask("go")
 
     def stop(self) -> None:
-        """Stop the run: the first time as Ctrl-C, the second time without outstanding I/O, the
-        third time by the end of its agent, as well as if that does not answer."""
+        """Stop the run: the first time like Ctrl-C, the second time without waiting for outstanding
+        I/O. The third time, or if the agent does not answer, kill the agent."""
         agent = self._running("there is no run to stop")
         self._stops += 1
         if self._stops > STOPS:
@@ -109,7 +109,7 @@ class FleetSession(Feed):
             self._leave(self._agent)
 
     def _leave(self, agent: Helper[AnyEvent]) -> None:
-        """Wait until an agent is gone, which ends it."""
+        """Close an agent's input and wait for its end; kill it if that takes too long."""
         if agent.alive:
             agent.close(CLOSE_S)
         if agent.alive:
@@ -131,7 +131,7 @@ class FleetSession(Feed):
             if not self._open:
                 raise HostError("the server is ending")
             if self._agent is not None:
-                # It has told its result, and still listens where the next one will.
+                # It has delivered its result, but still listens at the next agent's address.
                 self._leave(self._agent)
             self._stops = 0
             self._runs += 1
@@ -147,7 +147,7 @@ class FleetSession(Feed):
                     holds=holds,
                 )
                 if self._stops:
-                    # Somebody was faster.
+                    # A stop came while the agent started.
                     _ask_to_stop(agent)
             except Exception:
                 self._under_way = False
@@ -157,7 +157,7 @@ class FleetSession(Feed):
         return fleet_job.shown(self._file, meant)
 
     def _take(self, run: int, event: AnyEvent) -> None:
-        """An event of the agent of a run, in its thread."""
+        """Handle an event of a run's agent, in the agent's thread."""
         if run != self._runs:
             return
         match event:
@@ -189,11 +189,11 @@ class FleetSession(Feed):
         self._tell_end(event.code, event.text, kept, trouble, event.skew_ns)
         agent = self._agent
         if agent is not None:
-            # Its thread, which is this one, says that it is gone.
+            # The agent's own thread, which is this one, has to report its end.
             threading.Thread(target=self._leave, args=(agent,), daemon=True).start()
 
     def _lost(self, run: int, reason: str) -> None:
-        """The agent of a run is gone; its run as well, if that had not ended."""
+        """Note that a run's agent is gone, and with it the run if it had not ended."""
         if run != self._runs:
             # An agent is not alive before this is called, so the next run may have begun.
             return
@@ -223,5 +223,5 @@ def _ask_to_stop(agent: Helper[AnyEvent]) -> None:
     try:
         agent.ask("stop")
     except SpekError:
-        # It has ended, which is what was wanted, or its run has.
+        # The agent or its run has already ended.
         return

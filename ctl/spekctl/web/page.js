@@ -59,7 +59,7 @@
 		}
 	};
 
-	/* The parts of a server of a fleet, of fleet.js; null on a server of one machine. */
+	/* The parts of fleet.js, for a server with --fleet; null on a server of one machine. */
 	const fleet = globalThis.spekFleet ? spekFleet({ $, make, say }) : null;
 
 	/* ---- the form ---- */

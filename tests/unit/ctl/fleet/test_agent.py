@@ -85,10 +85,10 @@ def test_hosts_claim_wait_for_the_word_and_run(tmp_path: Path) -> None:
         agent.wait(Hosts, lambda event: event.holds)
         agent.wait_stage("claimed")
         assert not agent.all(Rows)
-        with pytest.raises(HostError, match="this agent has its run already"):
+        with pytest.raises(HostError, match="this agent already has a run"):
             agent.helper.ask("start", plan=toml.parse(plan_of(NAMES)), toml="")
         agent.helper.ask("go")
-        with pytest.raises(HostError, match="no host waits for its start"):
+        with pytest.raises(HostError, match="no host is waiting for its start"):
             agent.helper.ask("go")
         ended = agent.wait(Ended)
         assert (ended.code, ended.text) == (ExitCode.OK, "2 hosts completed the run")

@@ -219,7 +219,7 @@ def test_all_that_cannot_take_part_are_named_at_once() -> None:
 @pytest.mark.parametrize(
     ("bound", "sentence"),
     [
-        (Bound(None, "no chrony"), "b: its clock promises nothing (no chrony), and the plan has"),
+        (Bound(None, "no chrony"), "b: the error of its clock is unknown (no chrony), and the"),
         (Bound(1_000_001, "chrony"), "b: its clock may be off by 1.00 ms (chrony), and the plan"),
     ],
 )
@@ -668,7 +668,7 @@ def test_all_hosts_whose_log_cannot_be_counted_are_told() -> None:
         logs(rig)
     assert refusal.value.message == (
         f"a: there is no x; b: it has spekctl 0.0.1, and the controller {__version__}; install the"
-        " same everywhere; c: it has counted other intervals than were asked for"
+        " same version everywhere; c: it has counted other intervals than were asked for"
     )
 
 

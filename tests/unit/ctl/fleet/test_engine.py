@@ -349,8 +349,8 @@ def test_a_second_host_of_the_same_name_does_not_join(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ({"op": "register-client", "client": "a"}, "it does not join as this version of spekctl"),
-        ({"op": "broadcast", "msg": {}}, "it does not join as this version of spekctl does"),
+        ({"op": "register-client", "client": "a"}, "it has another version of spekctl"),
+        ({"op": "broadcast", "msg": {}}, "it has another version of spekctl; install the same"),
         ({"op": "join", "name": "b"}, "it calls itself b, and its certificate says a"),
     ],
 )
@@ -654,7 +654,7 @@ def test_refusals_of_many_addresses_are_counted_together() -> None:
     told = fleet.refused()
     assert len(told) == engine.REFUSED_MOST + 1
     assert told["10.0.0.0 was refused: it has no certificate"] == 2
-    assert told["connections of more addresses were refused"] == 2 * engine.REFUSED_MOST
+    assert told["connections from further addresses were refused"] == 2 * engine.REFUSED_MOST
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,12 @@ def test_a_run_from_its_start_to_its_documents(serve: Callable[..., Web], tmp_pa
 def test_hosts_that_have_claimed_wait_for_the_word(serve: Callable[..., Web]) -> None:
     web = serve()
     status, _, data = web.ask("POST", "/api/go", {"run": 1})
-    assert (status, b"no run that waits" in data) == (409, True)
+    assert (status, b"no run is waiting" in data) == (409, True)
     web.json("POST", "/api/claim", JOB)
     eventually(lambda: told(web, "hosts") and told(web, "hosts")[-1]["holds"], "no wait", SOON_S)
     number = told(web, "started")[-1]["run"]
     status, _, data = web.ask("POST", "/api/go", {"run": number - 1})
-    assert (status, b"another run waits now" in data) == (409, True)
+    assert (status, b"another run is waiting now" in data) == (409, True)
     assert web.ask("POST", "/api/go", {})[0] == 400
     status, _, data = web.ask("POST", "/api/start", JOB)
     assert (status, b"a run is under way" in data) == (409, True)
@@ -126,7 +126,7 @@ def test_an_agent_that_dies_is_told_in_one_sentence(serve: Callable[..., Web]) -
     end = ended(web)
     assert end["text"] == (
         "the agent ended (SIGSEGV): it is broken FAKE; its hosts have lost their controller, and"
-        " give their devices back by themselves"
+        " release their devices by themselves"
     )
     assert (end["code"], end["file"]) == (1, "")
     web.json("POST", "/api/start", JOB)
