@@ -77,8 +77,8 @@ _scale = click.option(
 
 
 class _Source:
-    """The files that a plot is drawn from, of the kinds @allowed; UsageError for a file of any
-    further kind. Without @allowed the plot checks the kinds itself.
+    """The files that a plot is drawn from, of the kinds @allowed; UsageError for a file of another
+    kind. Without @allowed the plot checks the kinds itself.
     """
 
     def __init__(
@@ -86,7 +86,8 @@ class _Source:
     ) -> None:
         from spekctl.documents.document import identify
 
-        self.stem = f"{files[0].stem}-{plot}"
+        self.files = files
+        self.plot = plot
         self.kinds = [identify(path, allowed, words) for path in files] if allowed else []
 
     def deliver(
@@ -94,18 +95,36 @@ class _Source:
     ) -> int:
         """Draw and write a plot, and print its files; refuse unwritable files before drawing.
 
-        @draw gets the kind of each file, and imports what it draws with: the extra that has it is
-        required first.
+        @draw gets the kind of each file. It has to import the modules that it draws with itself:
+        only here is it known that the extra with matplotlib is installed.
         """
         from spekctl.plots import style
 
         style.require()
-        paths = style.outputs(outputs, self.stem)
+        paths = style.outputs(outputs, f"{self.files[0].stem}-{self.plot}")
         with style.ready():
             style.save(draw(self.kinds), paths, dpi)
         for path in paths:
             click.echo(path)
         return 0
+
+    def deliver_documents(
+        self,
+        title: str,
+        outputs: Sequence[Path],
+        dpi: int,
+        labels: Sequence[str] = (),
+        log_scale: bool | None = None,
+    ) -> int:
+        """As deliver(), for a plot of documents.CHOICES."""
+
+        def draw(kinds: Sequence[Kind]) -> Figure:
+            from spekctl.plots import documents
+
+            choice = documents.CHOICES[self.plot]
+            return documents.draw(choice, self.files, title, labels, log_scale)
+
+        return self.deliver(draw, outputs, dpi)
 
 
 @click.group(cls=Pictures)
@@ -243,7 +262,7 @@ def timeline(
 
     source = _Source([file], "timeline", [Kind.RESULT, Kind.LOG], "a timeline is drawn from")
     if source.kinds[0] is Kind.RESULT and interval_ns:
-        raise UsageError("--interval is for logs: the intervals of a result are as it was measured")
+        raise UsageError("--interval is for logs: the intervals of a result are fixed")
     return source.deliver(draw, outputs, dpi)
 
 
@@ -262,20 +281,15 @@ def curve(
 ) -> int:
     """Response time against throughput, of one or more load CURVEs and REPORTs.
 
-    Panels below show the achieved share of the offered load, and power if it was measured. RESULTs
-    beside them, such as those of conventional mixes, are lines across all loads, at their rate and
+    Panels below show the achieved share of the offered load, and power if it was measured. Further
+    RESULTs, such as those of conventional mixes, are lines across all loads, at their rate and
     their mean response time.
     """
     from spekctl.documents.document import Kind
 
-    def draw(kinds: Sequence[Kind]) -> Figure:
-        from spekctl.plots import documents
-
-        return documents.draw(documents.CURVE, inputs, title, labels, log_scale)
-
     check_labels(labels, inputs)
     source = _Source(inputs, "curve", [Kind.CURVE, Kind.SPC1, Kind.RESULT], "a curve is drawn from")
-    return source.deliver(draw, outputs, dpi)
+    return source.deliver_documents(title, outputs, dpi, labels, log_scale)
 
 
 @command.command("dcse")
@@ -291,19 +305,14 @@ def dcse(
 ) -> int:
     """DCsE over time, of SAMPLES of the prober or REPORTs of `energy dcse`.
 
-    Of samples it is that of the only disk that had I/O, by all rails; `spekctl energy dcse
-    --samples` has options for others, and its report is drawn as well.
+    For samples it is the DCsE of the only disk that had I/O, with the power of all rails; for
+    other disks or rails, plot a report of `spekctl energy dcse --samples`.
     """
     from spekctl.documents.document import Kind
 
-    def draw(kinds: Sequence[Kind]) -> Figure:
-        from spekctl.plots import documents
-
-        return documents.draw(documents.DCSE, inputs, title, labels)
-
     check_labels(labels, inputs)
     source = _Source(inputs, "dcse", [Kind.PROBER, Kind.DCSE], "DCsE is drawn from")
-    return source.deliver(draw, outputs, dpi)
+    return source.deliver_documents(title, outputs, dpi, labels)
 
 
 @command.command("streams")
@@ -316,13 +325,8 @@ def streams(
     """MB/s, response time and power over the streams, of a REPORT of `spekctl spc2`."""
     from spekctl.documents.document import Kind
 
-    def draw(kinds: Sequence[Kind]) -> Figure:
-        from spekctl.plots import documents
-
-        return documents.draw(documents.STREAMS, [file], title, log_scale=log_scale)
-
     source = _Source([file], "streams", [Kind.SPC2], "streams are drawn from")
-    return source.deliver(draw, outputs, dpi)
+    return source.deliver_documents(title, outputs, dpi, log_scale=log_scale)
 
 
 @command.command("rounds")
@@ -332,13 +336,8 @@ def rounds(file: Path, outputs: tuple[Path, ...], title: str, dpi: int) -> int:
     """Rounds up to steady state, and the figures of a REPORT of `spekctl pts`."""
     from spekctl.documents.document import Kind
 
-    def draw(kinds: Sequence[Kind]) -> Figure:
-        from spekctl.plots import documents
-
-        return documents.draw(documents.ROUNDS, [file], title)
-
     source = _Source([file], "rounds", [Kind.PTS], "rounds are drawn from")
-    return source.deliver(draw, outputs, dpi)
+    return source.deliver_documents(title, outputs, dpi)
 
 
 @command.command("power")

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A picture. @keys: beginnings of the keys of its plots, in their order; @missing: what a file
-    without any of them has not."""
+    """A picture. @keys: prefixes of the keys of its plots, in their order; @missing: what a file
+    without any of them lacks, for the refusal."""
 
     name: str
     keys: tuple[str, ...]
@@ -47,6 +47,7 @@ ROUNDS = Choice(
     ("rounds-", "matrix-", "saturation-"),
     "no whole round and no write saturation",
 )
+CHOICES = {"curve": CURVE, "power": POWER, "dcse": DCSE, "streams": STREAMS, "rounds": ROUNDS}
 
 
 def draw(
@@ -85,7 +86,7 @@ def draw(
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a run reached, whose load has no place on the axis of a curve."""
+    """The rate and response time of a run, whose load has no place on the axis of a curve."""
 
     label: str
     iops: float
