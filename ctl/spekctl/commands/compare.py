@@ -156,8 +156,8 @@ def command(
     undecided. Instruction counts (`spekctl vm --icount`) are compared by a fixed bound: the
     tolerance, or three times the spread within a side if that is more; two runs per side suffice.
 
-    --data-sheet adds a table to the text: each stated figure, and beside it the median of either
-    side's runs and how far that is off. It does not decide.
+    --data-sheet adds a table to the text: each stated figure, the median of either side's runs, and
+    its deviation. It does not affect the verdict.
     """
     from spekctl import files
     from spekctl.documents import data_sheet as sheets
@@ -165,7 +165,7 @@ def command(
     out = verdict.Output(form, output, build)
     if data_sheet is not None and form != "text" and output is None:
         raise UsageError(
-            f"--data-sheet adds to the verdict as text: write that as {form} to a file with -o"
+            f"--data-sheet adds a table to the text: write the {form} to a file with -o"
         )
     sheet = sheets.load(data_sheet) if data_sheet is not None else None
     a, b = _sides(results)
@@ -187,7 +187,7 @@ def judge(
 ) -> int:
     """Compare the results @b with the results @a, deliver the verdict and return its exit code.
 
-    @sheet: stated figures that are printed beside those of both.
+    @sheet: stated figures, printed beside those of both sides.
     """
     from spekctl.documents.verdict import Change, Method
     from spekctl.errors import ExitCode

@@ -72,8 +72,8 @@ _NUMBER = click.argument("drive", metavar="DRIVE")
     "atomic_bytes",
     type=options.SIZE,
     default=0,
-    help="Largest write that a power cut takes as a whole or not at all, a power of two of 512"
-    " bytes to 16 MiB.  [default: the drive has no atomic writes]",
+    help="Largest atomic write, which a power cut loses as a whole or not at all: a power of two"
+    " from 512 bytes to 16 MiB.  [default: the drive has no atomic writes]",
 )
 @click.option(
     "--seed",
@@ -109,7 +109,7 @@ def new(name: str, label: str | None, as_json: bool, **given: Any) -> int:
     if atomic & (atomic - 1) or (atomic and not 512 <= atomic <= MOST_ATOMIC):
         raise UsageError(
             f"--atomic-write is {units.format_bytes(atomic)};"
-            " allowed are powers of two of 512 bytes to 16 MiB"
+            " allowed are powers of two from 512 bytes to 16 MiB"
         )
     seed = given.pop("seed")
     policy, store = Policy(given.pop("schedule")), Store(given.pop("store"))
@@ -235,7 +235,7 @@ def stats(drive: str, as_json: bool) -> int:
     multiple=True,
     type=click.IntRange(0),
     metavar="N",
-    help="Arm N fails, after the access that it is at; the first arm is 0. Repeatable.",
+    help="Make arm N fail after its current access; the first arm is 0. Repeatable.",
 )
 @click.option("--clear", is_flag=True, help="Remove all faults of the drive first.")
 def fault(drive: str, arms: tuple[int, ...], clear: bool) -> int:
@@ -247,7 +247,7 @@ def fault(drive: str, arms: tuple[int, ...], clear: bool) -> int:
     from spekctl.kernel.drives import Drives
 
     if not arms and not clear:
-        raise UsageError("give the arms that fail (--arm), or --clear")
+        raise UsageError("give the arms to fail (--arm), or --clear")
     if len(set(arms)) < len(arms):
         raise UsageError("--arm: an arm is given twice")
     with Drives() as link:

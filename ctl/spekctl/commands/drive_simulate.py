@@ -148,7 +148,7 @@ def command(
 
 
 def _check_failed(model: Model, failed: tuple[int, ...]) -> None:
-    """Refuse --fail-arm where requests would fail, which a summary of times says nothing of."""
+    """Refuse --fail-arm if requests would fail: a summary of times does not show failures."""
     if not failed:
         return
     if model.flash is not None:
@@ -156,7 +156,7 @@ def _check_failed(model: Model, failed: tuple[int, ...]) -> None:
     if model.split:
         raise UsageError("--fail-arm: each arm of this drive has sectors that no other reaches")
     if len(set(failed)) >= len(model.arm_angles):
-        raise UsageError("--fail-arm: no arm is left; at least one has to be")
+        raise UsageError("--fail-arm: no arm is left; at least one must remain")
 
 
 @contextmanager

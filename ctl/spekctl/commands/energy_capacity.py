@@ -46,7 +46,7 @@ DEFAULT_SIZE = 64 << 20
     default="25",
     show_default=True,
     metavar="P",
-    help="Saving in per cent that shows compression or deduplication.",
+    help="Least saving, in per cent, that shows compression or deduplication.",
 )
 @options.seed
 @options.as_json("Report")
@@ -66,17 +66,17 @@ def command(
 ) -> int:
     """Find out which capacity optimization methods a device has.
 
-    Three data sets of the same size are written to discarded space: irreducible data, data that
-    compress, and data whose blocks repeat. Less space for the second or the third shows compression
-    or deduplication; space that comes with writes and goes with a discard shows thin provisioning.
+    Three data sets of the same size are written to discarded space: irreducible data, compressible
+    data, and data with repeated blocks. Less space for the second or the third shows compression or
+    deduplication; space that grows with writes and shrinks with a discard shows thin provisioning.
     On dm-thin a snapshot is taken and a quarter of the data rewritten. Parity RAID is recognized if
-    it is an md array below the device. What stands in the first three sizes of the device is lost.
+    it is an md array below the device. The data in the first 3 x --size of the device are lost.
 
-    dm-thin counts blocks of its whole pool, so nothing else may write to it meanwhile, and a pool
-    without room for the whole test is refused. The snapshot has the highest free number of the
-    pool, from 16777215 down; it is deleted, unless spekctl is killed: then delete it with `dmsetup
-    message POOL 0 'delete NUMBER'`. An array that optimizes later needs a COMMAND of --stored that
-    waits for it. The exit code is 0 whatever methods there are.
+    dm-thin counts the blocks of its whole pool: nothing else may write to the pool meanwhile, and a
+    pool without room for the whole test is refused. The snapshot gets the highest free number of
+    the pool, from 16777215 down. It is deleted, unless spekctl is killed: then delete it with
+    `dmsetup message POOL 0 'delete NUMBER'`. If an array optimizes in the background, the COMMAND
+    of --stored has to wait for that. The exit code is 0 whichever methods the device has.
     """
     from spekctl import files
     from spekctl.block import device as devices

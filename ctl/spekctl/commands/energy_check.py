@@ -35,13 +35,13 @@ Disclosures of reports (--disclose of `spekctl energy emerald`) that count:
     "--drawer",
     type=click.IntRange(1, 10_000),
     metavar="N",
-    help="Drives of a full drawer: ranges are rounded to it from 150 drives on.",
+    help="Drives in a full drawer; from 150 drives on, ranges are rounded to full drawers.",
 )
 @click.option(
     "--least-methods",
     type=click.IntRange(0, 5),
     metavar="N",
-    help="Capacity optimization methods that are needed.  [default: they are only counted]",
+    help="Required number of capacity optimization methods.  [default: they are only counted]",
 )
 @options.as_json("Table")
 def command(
@@ -49,11 +49,11 @@ def command(
 ) -> int:
     """Take each metric from the best configuration; check Energy Star's list.
 
-    REPORT is what `spekctl energy emerald` has written of a configuration of the same product, and
-    what `spekctl energy capacity` has. Phases beyond their limits do not count. Beside each metric
-    is the number of drives, from -20 % to +5 %, of products that count as its best configuration.
-    A disclosure that differs between reports is unknown; a method that any configuration has shown
-    counts.
+    Each REPORT is one of `spekctl energy emerald` for a configuration of the product, or one of
+    `spekctl energy capacity`. Phases beyond their limits do not count. Beside each metric is the
+    range of drives, from -20 % to +5 %, of products that its best configuration represents.
+    A disclosure that differs between reports is unknown; a method counts if any configuration has
+    shown it.
 
     The exit code is 0 if each entry of the checklist is fulfilled, else 7.
     """
@@ -71,7 +71,7 @@ def command(
         else:
             configurations.append(configuration(path, load_emerald(path)))
     if not configurations:
-        raise UsageError("give a report of `spekctl energy emerald`, too")
+        raise UsageError("give at least one report of `spekctl energy emerald`")
     judged = judge(configurations, capacities, drawer, least_methods)
     if as_json:
         from msgspec import to_builtins

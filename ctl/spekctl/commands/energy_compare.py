@@ -24,10 +24,10 @@ Examples:
 def command(reports: tuple[Path, ...], as_json: bool) -> int:
     """Show work per watt of a system by several methods in a table.
 
-    REPORT is what `spekctl energy spc1e`, `spc2e`, `emerald` or `dcse` has written. Each metric is
-    shown with the work and the watts that it is the ratio of, and with its load. The methods
-    answer different questions: SPC-1/E and SPC-2/E weight loads by hours of use, Emerald takes each
-    load at its most efficient, DCsE what the system does in operation.
+    Each REPORT is one of `spekctl energy spc1e`, `spc2e`, `emerald` or `dcse`. Each metric is shown
+    with its load and with the work and watts of which it is the ratio. The methods answer different
+    questions: SPC-1/E and SPC-2/E weight loads by hours of use, Emerald takes each load at its most
+    efficient point, and DCsE takes the system in operation.
 
     Reports of different devices are shown with a remark.
     """

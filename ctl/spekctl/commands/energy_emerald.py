@@ -137,7 +137,7 @@ Defaults:             standard   --quick
     *("--disclose", "disclosed"),
     multiple=True,
     metavar="NAME=TEXT",
-    help="For the report: what the standard wants to be told of the system, such as"
+    help="For the report: a property of the system that the standard asks to disclose, such as"
     " 'parity RAID=on'; repeatable.",
 )
 @energy_use.site_option

@@ -38,9 +38,9 @@ site_option = click.option(
     "--site",
     multiple=True,
     metavar="NAME=VALUE",
-    help="For the report: mains voltage, power factor or air intake; repeatable. A number for"
-    " volts, power_factor, first_celsius or last_celsius; or FILE:COLUMN of a log that spek-daq"
-    " writes (--log, or --print=raw) for volts, power_factor or celsius, of which the report gives"
+    help="For the report: mains voltage, power factor or air intake; repeatable. VALUE is a number"
+    " for volts, power_factor, first_celsius or last_celsius; or, for volts, power_factor or"
+    " celsius, FILE:COLUMN of a log of spek-daq (--log, or --print=raw), of which the report gives"
     " the first and the last minute.",
 )
 output_option = options.result("With --from: write the report as JSON to FILE.")

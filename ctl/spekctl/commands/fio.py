@@ -105,8 +105,8 @@ def command(
 
 
 def _for_one_worker(steps: list[Imported]) -> list[Imported]:
-    """Say in the report of each step how many workers the loops of its clones have work for: the
-    run of a file may have more, which the import does not know."""
+    """Note in the report of each step how many workers its closed loops can use: a run of the file
+    may have another number."""
     for step in steps:
         depths = [
             arrival.depth or 1 for arrival in step.workload.arrival if arrival.law == "closed"
@@ -114,9 +114,9 @@ def _for_one_worker(steps: list[Imported]) -> list[Imported]:
         if len(depths) > 1:
             workers = "one worker" if min(depths) == 1 else f"{min(depths)} workers"
             step.differences.append(
-                f"it has {len(depths)} closed loops, each of which is on as many workers as its"
-                f" depth: run it on {workers}; for more, run the jobs with `spekctl run fio:`,"
-                " which knows their number"
+                f"it has {len(depths)} closed loops, each of which uses as many workers as its"
+                f" depth: run it on {workers}; for more workers use `spekctl run fio:`, which"
+                " takes their number into account"
             )
     return steps
 

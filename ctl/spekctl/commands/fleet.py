@@ -86,7 +86,7 @@ def wait_option(function: F) -> F:
         default="60s",
         show_default=True,
         help="How long to wait for the other side to join; more than the default also allows hosts"
-        " as long for each answer before the start.",
+        " that long for each answer before the start.",
     )(function)
 
 

@@ -391,8 +391,8 @@ def load_options(*names: str) -> Callable[[F], F]:
 
 
 def load_range(first: str, before: str | None = None) -> Callable[[F], F]:
-    """Those declared from @first on, up to the last one or to the one ahead of @before. Ranges
-    that follow each other leave none out, so that a new option is in one of them at once."""
+    """The options declared from @first on, up to the last one or to the one ahead of @before.
+    Consecutive ranges leave no option out, so that a new one appears in one of them at once."""
     names = list(OPTIONS)
     end = len(names) if before is None else names.index(before)
     return load_options(*names[names.index(first) : end])
@@ -535,7 +535,7 @@ def load_workload(
     """The workload of this name or in this file, with its fields changed; of fio:FILE, or of one
     part of it, fio:FILE#PART, standard error says what became of its options.
 
-    @given: options of the command that say what load a run of it has
+    @given: the command's own options, which may set the load
     """
     (step,) = _load(name, changes, given, several=False)
     return step.workload
@@ -611,7 +611,7 @@ def _load(
 
 
 def _asked(given: Mapping[str, Any]) -> Asked:
-    """What the options of a command say of the load of jobs of fio."""
+    """The load that the options of a command set for the jobs of fio."""
     from spekctl.fio.plan import Asked
     from spekctl.workload.options import AUTO
 
@@ -645,7 +645,7 @@ def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) 
 def take_workload(given: dict[str, Any], workers: int | None = None) -> WorkloadFile:
     """Take what workload() has parsed: a file with its changes, or one stream without a file.
 
-    @workers: the most that a run of it has, if that is not what is given
+    @workers: most workers of any run, if not those in @given
     """
     (step,) = _take_workloads(given, several=False, workers=workers)
     return step.workload

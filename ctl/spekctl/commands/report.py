@@ -55,7 +55,7 @@ def command(
     spekctl writes can be in it; the same plots of several files are laid over each other.
     The name of the page goes to standard output.
 
-    --data-sheet adds what `spekctl show --data-sheet` prints to each result that it is about.
+    --data-sheet adds the table of `spekctl show --data-sheet` to each result that the sheet covers.
     """
     from spekctl import files
     from spekctl.report import page

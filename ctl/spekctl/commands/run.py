@@ -69,9 +69,9 @@ Examples:
 )
 @click.option(
     "--state-on",
-    metavar="DEVICE",
-    help="With --verify: keep a log on DEVICE, another disk, of which writes are acknowledged and"
-    " flushed. After a power cut, `spekctl verify --from DEVICE` says which of them are gone.",
+    metavar="DEV",
+    help="With --verify: log acknowledged and flushed writes on DEV, another disk. After a power"
+    " cut, `spekctl verify --from DEV` reports those that are lost.",
 )
 @options.load_range("hrrw")
 @click.option(
@@ -716,7 +716,7 @@ def _with_state(request: Request, asked: RunOptions) -> Request:
 
 
 def _with_state_on(request: Request, asked: RunOptions) -> Request:
-    """The request with its log of what was acknowledged, if --state-on is given and possible."""
+    """The request with a log of acknowledged writes, if --state-on is given and possible."""
     if asked.state_on is None:
         return request
 

@@ -66,8 +66,8 @@ def command(
 
     --csv, --hdr-log, --fio-logs and --fio-json write what they write with `spekctl run`.
 
-    --data-sheet holds the figures of a result, a load curve or a report of `spekctl energy spc1e`
-    against those that the maker of the drives states: FILE has a title, sources, the drives behind
+    --data-sheet compares a result, a load curve or a report of `spekctl energy spc1e` with the
+    figures that the drives' maker states: FILE has a title, sources, the number of drives behind
     each device, [watts] idle and active, and for each [[claim]] a name and any of direction,
     workloads, iops, mb_s, latency and latency_p99.
     """
@@ -93,7 +93,7 @@ def command(
         _show_document(Path(workload), as_json, data_sheet)
         return 0
     if data_sheet is not None:
-        raise UsageError(f"--data-sheet: {workload} is a workload, and not what a run measured")
+        raise UsageError(f"--data-sheet: {workload} is a workload, which has no measured figures")
     loaded = options.load_workload(workload, settings, {"rate": rate, "depth": depth})
     if devices and capacity is not None:
         raise UsageError("--device and --capacity exclude each other")
@@ -223,7 +223,7 @@ def _show_document(path: Path, as_json: bool, data_sheet: str | None) -> None:
 
 
 def _beside(read: Any, name: str) -> list[RenderableType]:
-    """What was measured beside a data sheet."""
+    """Measured figures beside those of the data sheet @name."""
     from spekctl.documents import data_sheet
     from spekctl.render import data_sheet as render
 

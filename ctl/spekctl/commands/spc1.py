@@ -278,7 +278,7 @@ def test_of(
     shape["cpus"] = []
     remarks: list[str] = []
     if hosts is None:
-        # Each run gets the list, so that the test says why it is this one.
+        # Chosen once, so that all runs get the same CPUs and the report has the reason.
         largest, remarks = near_devices(largest, subject.devices)
         shape["cpus"] = request.build(subject, largest, asked.destroy).config.cpus
     parameters = _parameters(given, shape, asked.quick)

@@ -151,7 +151,7 @@ class _Sinks:
 
 
 def _most_workers(fields: Sequence[Over]) -> int | None:
-    """Of a sweep over workers; None of another one."""
+    """Most workers of a sweep over workers; None for other sweeps."""
     listed = [value for over in fields if over.field == "workers" for value in over.values]
     return max((int(value) for value in listed if value.isdecimal()), default=None)
 

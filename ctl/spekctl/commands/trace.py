@@ -122,13 +122,13 @@ def command() -> None:
     """Examine, cut and convert traces of I/O.
 
     Files are read as streams: memory does not grow with their size. Several files are one trace,
-    merged by time. Unreadable records are left out and counted, and the first is named: the exit
-    code is then 1, with the output complete but for them.
+    merged by time. Unreadable records are left out and counted, and the first is named; the exit
+    code is then 1, and nothing else is missing from the output.
     """
 
 
 def _exit_code(trace: Trace) -> ExitCode:
-    """Of a command that has read the trace and delivered what it is for."""
+    """The exit code of a command that has read the trace and delivered its output."""
     return ExitCode.RUN_FAILED if trace.faults.bad else ExitCode.OK
 
 
@@ -186,7 +186,7 @@ def _time(trace: Trace) -> None:
 def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     """Print the first requests of a trace as CSV.
 
-    What cannot be read up to there is counted on standard error, and the exit code is then 1.
+    Unreadable records up to there are counted on standard error; the exit code is then 1.
     """
     trace = _open(inputs, given)
     from spekctl.render.output import reader_left

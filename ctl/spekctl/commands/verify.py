@@ -31,7 +31,7 @@ Examples:
     required=True,
     metavar="FILE",
     help="State of the written blocks, saved by `spekctl run --verify-state FILE`; or the device of"
-    " `spekctl run --state-on DEVICE`, with the log of what was acknowledged.",
+    " `spekctl run --state-on DEV`, with the log of acknowledged writes.",
 )
 @options.backend
 @options.result("Write the report as JSON to FILE.")
@@ -49,10 +49,10 @@ def command(
 
     Every block that the run could have written is read once and compared in the kernel, which
     tells flipped bits, misdirected, lost and torn writes apart. Nothing is written. The devices
-    must be those of the file; their names may have changed. Those without serial number and WWN
-    are given in the order in which the run's result has them.
+    must be those of the file; their names may have changed. Give devices without serial number and
+    WWN in the order of the run's result.
 
-    By a log of --state-on, each block has to hold the last write that was acknowledged and then
+    With a log of --state-on, each block has to hold the last write that was acknowledged and then
     flushed, or a later one.
 
     The exit code is 0 if all data are correct and 6 if any are wrong.

@@ -485,8 +485,8 @@ def check_placeholders(words: tuple[str, ...], disks: int) -> None:
 
 
 def targets_of(disks: Sequence[Disk]) -> dict[str, Target]:
-    """The disks whose properties are known before a guest has them, by their placeholders. Their
-    numbers tell them apart, and are not those that they will have."""
+    """The disks whose properties are known before the guest starts, by their placeholders. Their
+    numbers only tell them apart: the guest will have others."""
     from spekctl.workload.layout import Target
 
     return {

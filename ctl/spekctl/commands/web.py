@@ -92,10 +92,10 @@ def command(
     If that user cannot read DIR, or the Python and packages that run the server (which are in
     root's home, for example), the server does not start, says what it is, and ends with code 2.
 
-    With --fleet the page is of the hosts of a plan: it shows which phase each is in, their figures
-    on one clock, who is late or lost, and how far apart they started. It needs no root here, as the
-    hosts have helpers of their own, and listens for hosts only while a run is under way. Which data
-    may be destroyed is typed for each run, by host and serial number, and not taken from the plan.
+    With --fleet the page runs a plan on its hosts: it shows the phase of each host, the figures of
+    all on one clock, which hosts are late or lost, and how far apart they started. The server needs
+    no root, because each host has a helper of its own, and listens for hosts only during a run. For
+    each run, type which data may be destroyed, by host and serial number: the plan does not decide.
     """
     _check_options(context, fleet_file)
     if fleet_file is not None:
@@ -115,7 +115,7 @@ def _check_options(context: click.Context, fleet_file: Path | None) -> None:
                 raise UsageError(f"{flag} needs --fleet as well")
     elif is_given("become"):
         raise UsageError(
-            "--become is not given with --fleet: each host starts a helper of its own, and nothing"
+            "--become has no use with --fleet: each host starts a helper of its own, and nothing"
             " here needs root"
         )
 
@@ -140,7 +140,7 @@ def _of_fleet(
     if os.geteuid() == 0:
         _drop_root("the server runs as {user}")
     _check(directory, libraries)
-    # As the user of the server, whose files these have to be.
+    # After root is dropped: the server's user has to be able to read these files.
     plan.load(fleet_file)
     file = plan.read(fleet_file)
     folder = keys_folder.expanduser().resolve()
@@ -227,7 +227,7 @@ def _connect(session: Session) -> None:
 
 
 def _drop_root(text: str) -> None:
-    """@text: what is said then."""
+    """Become an unprivileged user, and print @text."""
     from spekctl.host import privilege
 
     user = privilege.user_to_be()

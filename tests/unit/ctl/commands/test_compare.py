@@ -79,7 +79,7 @@ def test_a_data_sheet_stands_beside_both_sides(spekctl: Spekctl, tmp_path: Path)
 @pytest.mark.parametrize(
     ("sheet", "options", "sentence"),
     [
-        (SHEET, ["--format", "json"], "--data-sheet adds to the verdict as text"),
+        (SHEET, ["--format", "json"], "--data-sheet adds a table to the text"),
         (SHEET + 'workloads = ["nothing-*"]', [], "states nothing that was measured here"),
         ("title = 1", [], "s.toml"),
     ],

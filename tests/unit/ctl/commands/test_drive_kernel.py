@@ -155,7 +155,7 @@ def test_arms_fail_and_are_mended(spekctl: Spekctl, fake: FakeDrives) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((1,), "give the arms that fail (--arm), or --clear"),
+        ((1,), "give the arms to fail (--arm), or --clear"),
         ((1, "--arm", 1, "--arm", 1), "--arm: an arm is given twice"),
         ((7, "--clear"), "there is no drive 7; the numbers are: 1"),
         ((1, "--arm", 4), "The drive has no such arm."),

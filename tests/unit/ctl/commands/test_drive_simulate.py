@@ -146,7 +146,7 @@ def test_a_drive_serves_without_an_arm_that_has_failed(spekctl: Spekctl) -> None
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("barracuda-es", "--fail-arm", 0), "no arm is left; at least one has to be"),
+        (("barracuda-es", "--fail-arm", 0), "no arm is left; at least one must remain"),
         (("barracuda-es", "--arms", 2, "--fail-arm", 2), "arm 2: "),
         (("mach2", "--fail-arm", 0), "each arm of this drive has sectors that no other reaches"),
         (("vertex2", "--fail-arm", 0), "a flash drive has no arms"),

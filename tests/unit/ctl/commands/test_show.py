@@ -331,7 +331,7 @@ def test_a_result_is_shown_beside_a_data_sheet(spekctl: Spekctl, tmp_path: Path)
     assert any(line.startswith("against the data sheet of a drive") for line in lines)
     assert any(line.startswith("reads, IOPS") and line.endswith(" %") for line in lines)
     for words, sentence in (
-        (("random-read-4k",), "random-read-4k is a workload, and not what a run measured"),
+        (("random-read-4k",), "random-read-4k is a workload, which has no measured figures"),
         ((str(path), "--json"), "--data-sheet and --json exclude each other"),
     ):
         refusal = spekctl("show", *words, *sheet)

@@ -59,7 +59,7 @@ def test_what_is_not_of_a_fleet_is_refused(spekctl: Spekctl, tmp_path: Path) -> 
     cases: list[tuple[list[str | Path], str]] = [
         (["--keys", tmp_path], "--keys needs --fleet as well"),
         (["--wait", "5s"], "--wait needs --fleet as well"),
-        (["--fleet", plan, "--become", "none"], "--become is not given with --fleet"),
+        (["--fleet", plan, "--become", "none"], "--become has no use with --fleet"),
     ]
     for words, sentence in cases:
         outcome = spekctl("web", "--directory", tmp_path, *words)
