@@ -22,7 +22,7 @@
  * @DAQ_UNIT_UA: microampere
  * @DAQ_UNIT_NW: nanowatt
  * @DAQ_UNIT_NJ: nanojoule since an arbitrary start, never decreasing (energy_counter.h unwraps)
- * @DAQ_UNIT_PPM: a ratio in millionths, as a power factor
+ * @DAQ_UNIT_PPM: a ratio in millionths, such as a power factor
  * @DAQ_UNIT_BITS: a word of digital inputs
  * @DAQ_UNIT_MC: a temperature in thousandths of a degree Celsius
  */

@@ -14,9 +14,9 @@
  * @meter: the rails
  * @nr_channels: number of values in a scan
  * @raw: print channels as the source delivers them, not rails in uW
- * @file: where to
- * @stop: request to end, after which it does not wait for a reader of @file; NULL: @file is none
- *	that a reader can hold up
+ * @file: destination
+ * @stop: request to end, after which it does not wait for a reader of @file; NULL: no reader can
+ *	hold up @file
  * @has_names: the header is written; it waits for the first scan, when the units are known
  */
 struct daq_print {

@@ -139,7 +139,7 @@ void modbus_line_close(struct modbus_line *line)
 
 /* ---- reading ---- */
 
-/* Until a late reply must have come. */
+/* Time after which a late reply must have arrived. */
 static void empty_line(struct modbus_line *line)
 {
 	daq_sleep_until(daq_now_ns() + (uint64_t)line->timeout_ms * 1000000, line->timeout_ms);
@@ -151,7 +151,7 @@ static bool is_refusal(int reason)
 	return reason >= EMBXILFUN && reason < EMBXGPATH;
 }
 
-/* A gateway answers for a meter that it does not reach. */
+/* A gateway answers for a meter that it cannot reach. */
 static bool is_of_gateway(int reason)
 {
 	return reason == EMBXGPATH || reason == EMBXGTAR;

@@ -2,8 +2,8 @@
 /*
  * line.h - connection to a Modbus meter: RTU on a serial line, or TCP
  *
- * A reply on a serial line does not name the registers that it has. After one that was late or
- * damaged, the line is left silent and emptied, so that no reply is taken for another's.
+ * A reply on a serial line does not name its registers. After a late or damaged reply the line is
+ * kept silent and drained, so that no reply is taken for the answer to another request.
  */
 #ifndef SPEK_DAQ_MODBUS_LINE_H
 #define SPEK_DAQ_MODBUS_LINE_H
@@ -16,7 +16,7 @@
 
 /**
  * struct modbus_line - a connection
- * @context: of libmodbus
+ * @context: context of libmodbus
  * @unit: number of the meter
  * @is_serial: RTU
  * @timeout_ms: how long a reply may take

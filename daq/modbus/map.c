@@ -327,7 +327,7 @@ static enum modbus_value decode_float(const struct modbus_register *reg, uint64_
 
 	memcpy(&number, &word, sizeof(number));
 	scaled = (double)number * (double)factor_of(reg) * ((double)reg->scale_ppm / PPM);
-	/* Also false for what is not a number. */
+	/* Also false for NaN. */
 	if (!(fabs(scaled) < 9.2e18))
 		return MODBUS_NONE;
 	*value = llround(scaled);

@@ -46,7 +46,7 @@ enum modbus_type {
  * @address: of the first word, from 0
  * @type: type of the words
  * @scale_ppm: 10^6 * what a step stands for, in V, A, W, kWh or as a ratio
- * @is_part: a power that is in another one: no rail of its own without a rails file
+ * @is_part: this power is part of another one, and no rail of its own without a rails file
  */
 struct modbus_register {
 	char name[MODBUS_NAME_MAX];
@@ -74,8 +74,8 @@ struct modbus_map {
 /**
  * enum modbus_value - what words stand for
  * @MODBUS_VALUE: a value
- * @MODBUS_NONE: none: not a number, a number beyond 64 bits, or the type's word for it
- * @MODBUS_OVER: one beyond the meter's range
+ * @MODBUS_NONE: no value: NaN, a number beyond 64 bits, or the type's word for "no value"
+ * @MODBUS_OVER: a value beyond the meter's range
  */
 enum modbus_value {
 	MODBUS_VALUE,

@@ -2,12 +2,12 @@
 /*
  * Source modbus: an AC meter, on a serial line (RTU) or a network (TCP), through libmodbus.
  *
- * Each scan reads the registers one after the other; its time is the middle of that, with half of
- * its length as the uncertainty. The meter's own averaging and refresh, which a meter does not say,
- * come on top of it.
+ * Each scan reads the registers one after the other. The time of a scan is its middle, and the
+ * uncertainty is half of its length; the meter's own averaging and refresh, which no meter reports,
+ * come on top of that.
  *
  * A register that the meter refuses has no value in that scan, and a scan with a late or damaged
- * reply is lost. After several of those in a row, the meter is gone, and the bridge connects again.
+ * reply is lost. After several lost scans in a row, the meter is gone, and the bridge reconnects.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define DEFAULT_INTERVAL_NS	1000000000
 #define MIN_INTERVAL_NS		20000000
 #define MAX_FAILURES		3
-/* The same failure is said again after this. */
+/* A repeated failure is reported again after this time. */
 #define SAID_NS			10000000000ull
 
 /**
@@ -32,11 +32,11 @@
  * @map: its registers
  * @reg: register of each channel
  * @counter: per channel: an energy's counter
- * @is_refused: per channel: the last scan had an exception, which was said
+ * @is_refused: per channel: the last scan had an exception, which was reported
  * @pace: schedule of the scans
  * @failures: scans in a row that were lost
- * @said: the last failure that was said
- * @said_ns: when
+ * @said: the last reported failure
+ * @said_ns: time of its report
  * @at_ns: time of the last scan
  * @value: its values
  */
@@ -113,7 +113,7 @@ static int choose_channels(struct modbus_source *modbus, struct daq_source *sour
 
 /* ---- opening ---- */
 
-/* At first, all must be there: the user may have named another model. */
+/* At first all registers must answer: the user may have named another model. */
 static int try_registers(struct modbus_source *modbus, size_t nr, struct daq_error *err)
 {
 	uint16_t word[MODBUS_MAX_WORDS];

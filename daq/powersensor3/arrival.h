@@ -2,13 +2,13 @@
 /*
  * When a PowerSensor3's sets arrive, and whether that agrees with their times.
  *
- * A set arrives late by what the bus and the host need, at least: the smallest lateness is the best
- * for mapping clocks (clock.h).
+ * A set arrives late by at least the delay of the bus and the host: the smallest lateness maps the
+ * clocks best (clock.h).
  *
  * Time stamps have 10 bits, so a loss of more than 1024 us looks shorter by a multiple of that.
- * Damaged time stamps can make it look longer. Next to a loss that was seen, a set whose lateness
- * differs from the usual one leaves its length uncertain. A loss of just a multiple is not seen,
- * but from then on all sets are late, whereas a busy host delays only some for several seconds.
+ * Damaged time stamps can make it look longer. If the set after a visible loss has an unusual
+ * lateness, the length of the loss is uncertain. A loss of exactly a multiple is invisible, but all
+ * sets after it are late, whereas a busy host delays only some of the sets of several seconds.
  * Pure.
  */
 #ifndef SPEK_DAQ_POWERSENSOR3_ARRIVAL_H

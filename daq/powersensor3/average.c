@@ -21,7 +21,7 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Of a voltage, the end of level 0 is not an end: no mean reaches what lies below it. */
+/* For a voltage, level 0 is not an end of the range: no mean lies below it. */
 struct ps3_range ps3_range_of(const struct ps3_pair *pair)
 {
 	int64_t first_uv = pair->voltage_uv[0], last_uv = pair->voltage_uv[LAST];
@@ -68,7 +68,7 @@ static struct ps3_mean mean_of(const struct ps3_pair *pair, const struct ps3_sum
 	if (sum->is_current_clipped)
 		mean.current_ua = mean.current_ua < 0 ? range.low.current_ua :
 							range.high.current_ua;
-	/* Of a voltage only the end of the last level clips. */
+	/* A voltage clips at its last level only. */
 	if (sum->is_voltage_clipped)
 		mean.voltage_uv = pair->voltage_uv[LAST];
 	if (sum->is_current_clipped || sum->is_voltage_clipped)

@@ -4,11 +4,11 @@
  *
  * Window k has the sets from k * length up to (k + 1) * length. Its power is the mean of the sets'
  * powers, not the product of its mean current and mean voltage. Sums are exact; a mean is rounded
- * once. A window that misses a set is not given out: its number is left out.
+ * once. A window that misses a set is not delivered: its number is skipped.
  *
- * A level at an end of the converter's range is a bound and no measurement, and so is the mean of a
- * window with such a level: the value is then the one of the end of the range. A voltage of level 0
- * is a line that is switched off. Pure.
+ * A level at an end of the converter's range is a bound and not a measurement, and so is the mean
+ * of a window with such a level: its value is then the end of the range. A voltage of level 0 is a
+ * line that is switched off. Pure.
  */
 #ifndef SPEK_DAQ_POWERSENSOR3_AVERAGE_H
 #define SPEK_DAQ_POWERSENSOR3_AVERAGE_H
@@ -28,7 +28,7 @@ struct ps3_mean {
 };
 
 /**
- * struct ps3_range - ends of the ranges of one pair's means; what is clipped is at them
+ * struct ps3_range - ends of the ranges of one pair's means, which clipped means have
  * @low: low ends
  * @high: high ends
  */

@@ -20,9 +20,9 @@
 #define VENDOR		"0483"
 #define PRODUCT		"5740"
 #define REPLY_NS	1000000000ull
-/* The end of a stream comes 100 ms after the request, behind what was still buffered. */
+/* The end of a stream comes 100 ms after the request, after the data still buffered. */
 #define END_NS		2000000000ull
-/* Behind the end comes one more set, after the device has redrawn its display. */
+/* One more set follows the end, after the device has redrawn its display. */
 #define LAST_SET_MS	500
 #define SILENT_MS	20
 #define STEP_MS		50
@@ -91,7 +91,7 @@ int ps3_serial_read(int fd, uint8_t *bytes, size_t room, int timeout_ms, struct 
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		/* What came before the end is delivered; the next call finds the end again. */
+		/* Deliver the bytes before the end; the next call finds the end again. */
 		if (got <= 0 && length)
 			break;
 		if (got < 0 && errno == EAGAIN)
@@ -159,7 +159,7 @@ struct ending {
 static void take_byte(struct ending *ending, uint8_t byte)
 {
 	/*
-	 * Twice the same word: sensor 7 at its last level looks like it, but a time stamp is behind
+	 * The same word twice. Sensor 7 at its last level looks like it, but a time stamp follows
 	 * that.
 	 */
 	static const uint8_t mark[sizeof(ending->last)] = { 0xff, 0x3f, 0xff, 0x3f };
@@ -212,11 +212,11 @@ static int check_version(int fd, struct daq_error *err)
 {
 	char text[PS3_VERSION_MAX] = "";
 	size_t length = 0;
-	/* Of the whole line, however slowly it comes. */
+	/* For the whole line, however slowly it arrives. */
 	uint64_t end_ns = daq_now_ns() + REPLY_NS;
 	int error = send_command(fd, 'V', err);
 
-	/* What is longer or not printable is no version, and is said up to there. */
+	/* Longer or unprintable text is not a version; the message quotes it up to there. */
 	for (size_t i = 0; !error && i < sizeof(text) - 1; i++) {
 		uint8_t byte;
 

@@ -34,7 +34,7 @@
 #define SILENCE_NS		1000000000ull
 #define STEP_MS			50
 #define USB_FRAME_NS		1000000
-/* Repeated damage is said at this interval. */
+/* Repeated damage is reported at this interval. */
 #define DAMAGE_NS		10000000000ull
 
 _Static_assert(MIN_LENGTH_US * 2 > PS3_MAX_SPACING_US * 3, "each window has a set");
@@ -61,15 +61,15 @@ static const struct {
  * @quantity: quantity of each channel
  * @nr_channels: number of channels
  * @stream: decoder of the stream
- * @average: averaging, once it is started
- * @is_averaging: it is
+ * @average: state of the averaging
+ * @is_averaging: the averaging has started
  * @arrival: check of the times
  * @last_us: time of the last set
  * @has_loss: a set of the last bytes followed a loss
  * @has_set: the last bytes completed a set
  * @heard_ns: arrival of the last complete set, or the start
- * @said_ns: when damage was last said; 0: never
- * @said: how much of it there was
+ * @said_ns: time of the last report of damage; 0: none yet
+ * @said: amount of damage in that report
  * @next: number after the last window given
  * @nr_windows: windows of the last bytes
  * @given: how many of them were read
@@ -146,7 +146,7 @@ static void set_range(struct daq_channel *channel, const struct ps3_pair *pair, 
 
 	switch (what) {
 	case POWER:
-		/* Its step is that of the current times the voltage of the moment: unknown. */
+		/* Its step is the current's step times the present voltage: unknown. */
 		channel->low = range.low.power_nw;
 		channel->high = range.high.power_nw;
 		return;
@@ -458,7 +458,7 @@ static int ps3_read(struct daq_source *source, int timeout_ms, struct daq_block 
 	if (ps3->given == ps3->nr_windows) {
 		int error = take_bytes(source, timeout_ms, err);
 
-		/* Windows of bytes after which times are uncertain have uncertain times, too. */
+		/* If times are uncertain after these bytes, so are those of their windows. */
 		if (error)
 			return error;
 	}

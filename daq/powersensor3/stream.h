@@ -8,8 +8,8 @@
  * marker, which programs ask for. The time stamp is the device's clock in us, of which it has 10
  * bits: they wrap every 1024 us.
  *
- * The first bit of each byte tells where words begin, and the time stamp where sets do. What fits
- * neither is discarded and counted, with its set.
+ * The first bit of each byte shows where words begin, and the time stamp where sets begin. Bytes
+ * that fit neither are discarded and counted, with their set.
  *
  * Sets come every 29 to 57 us, by model; the spacing is measured at the start. Where more time
  * passes between two time stamps, sets are lost. A loss of more than 1024 us is longer than it

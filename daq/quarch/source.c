@@ -2,12 +2,13 @@
 /*
  * Source quarch: power modules of Quarch (PPM, PAM), through their instrument server QIS.
  *
- * QIS tells a module's channels only while it streams, or after it. So open starts a stream for its
- * header, and stops it. Rows have the time of the device's clock, which the bridge maps to
- * CLOCK_MONOTONIC; their spacing is that of the first two. What moment of its spacing a row's time
- * is, QIS does not say: the uncertainty has all of it, and the time between two requests.
+ * QIS reports a module's channels only while it streams or after that, so open starts and stops a
+ * stream to get its header. Rows have the time of the device's clock, which the bridge maps to
+ * CLOCK_MONOTONIC; their spacing is that of the first two. QIS does not say to which moment of its
+ * spacing a row's time refers: the uncertainty is the whole spacing, and the time between two
+ * requests.
  *
- * A stream that has overrun or stopped is started again (-ESTALE).
+ * A stream that has overrun or stopped is restarted (-ESTALE).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -390,7 +391,7 @@ static void give_rows(struct daq_source *source, struct daq_block *block)
 	block->first = quarch->number[from];
 	block->nr_scans = (uint32_t)(to - from);
 	block->value = &quarch->value[from * source->nr_channels];
-	/* Rows before a gap of the same reply arrived at least as early as its last one was due. */
+	/* Rows before a gap in a reply arrived no later than the reply's last row was due. */
 	block->arrival_ns = quarch->heard_ns - (quarch->number[quarch->nr_rows - 1] -
 						quarch->number[to - 1]) * source->period_num;
 	quarch->given = to;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * text.h - what QIS, Quarch's instrument server, writes of a module's stream: header and rows
+ * text.h - replies of QIS, Quarch's instrument server, about a module's stream: header and rows
  *
- * As the help text of QIS has it: a header (V3) is XML, a row is the time and a whole number for each
- * channel. A channel without a unit, the status, may have a number or not: a row's length tells. Pure.
+ * By the help text of QIS, a header (V3) is XML, and a row is the time and a whole number for each
+ * channel. The channel without a unit, the status, may have no number: the row is shorter then.
+ * Pure.
  */
 #ifndef SPEK_DAQ_QUARCH_TEXT_H
 #define SPEK_DAQ_QUARCH_TEXT_H
