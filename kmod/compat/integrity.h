@@ -40,8 +40,8 @@ static inline bool spek_compat_bio_protect(struct bio *bio)
  * spek_compat_bio_unprotect() - undo spek_compat_bio_protect()
  * @bio: bio that was not sent
  *
- * Only the end of a bio frees its protection information on all kernels, and where the bio has
- * failed, checks nothing.
+ * Only ending a bio frees its protection information on all kernels; that of a failed bio is not
+ * checked.
  */
 static inline void spek_compat_bio_unprotect(struct bio *bio)
 {
@@ -91,7 +91,7 @@ static inline u32 spek_compat_integrity_segments(const struct queue_limits *lim,
 #endif
 
 /**
- * spek_compat_request_protect() - tell a request of the protection information of its bio
+ * spek_compat_request_protect() - set up a request for the protection information of its bio
  * @rq: allocated; gets the bio's flags from the caller
  * @bio: its bio, with protection information or without
  *

@@ -37,7 +37,7 @@ static bool has_fault(const struct spek_drive_faults *faults, u32 kind)
 	return false;
 }
 
-/* What the data has to do with the faults. A drive that has lost its power takes no writes. */
+/* Apply the faults to the data. A drive that has lost its power takes no writes. */
 static void apply_to_store(struct spek_unit *unit, const struct spek_drive_faults *faults,
 			   bool is_cut)
 {

@@ -407,7 +407,7 @@ int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 	if (status)
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
-	/* The drive takes it by now, but its data has not moved, or was lost: it comes again. */
+	/* The drive would take it now, but its data has not moved, or was lost: it is sent again. */
 	if (needs_media(&request) &&
 	    (power_ons != unit->power_ons || (refused && !refuses_media(unit))))
 		status = SCSI_MLQUEUE_DEVICE_BUSY;
@@ -428,13 +428,14 @@ static void forget_command(struct spek_unit *unit, struct spek_unit_slot *slot, 
 }
 
 /**
- * spek_unit_power_on() - the power is back: the drive knows nothing of the commands it had
+ * spek_unit_power_on() - restore the power: the drive has lost the commands it had
  * @unit: the unit, locked; its drive is still gone
  * @now_ns: time
  * @done: takes the commands, which the SCSI layer sends again
  *
- * The data of a write move before it is answered, and went with the power: to answer it now would
- * promise them. Commands whose data were moving meanwhile see by @power_ons that they come again.
+ * The data of a write move before it is answered, and are lost with the power: answering it now
+ * would acknowledge lost data. Commands whose data were moving see by @power_ons that they have to
+ * be sent again.
  */
 void spek_unit_power_on(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 {

@@ -6,15 +6,15 @@
  * the last flush. A power cut puts the copies back. A write that is permanent at once goes to the
  * copy as well. So all that was not flushed is lost, which is the worst that a drive may do. A
  * flush takes effect when it comes, that is before it is acknowledged: a drive may always make data
- * permanent earlier than it has to. A cut that tears writes puts only every second copy back: that
- * is allowed for plain writes, and for atomic ones it is not.
+ * permanent earlier than it has to. A cut that tears writes puts only every second copy back: a
+ * drive may tear plain writes in this way, but not atomic ones.
  *
- * A flush or the begin of tracking in the middle of a write has made its first pages permanent: so
- * the other ones become permanent too, and a cut loses all of a write or nothing.
+ * A flush or the start of tracking in the middle of a write makes the write's first pages
+ * permanent. So its other pages become permanent, too, and a cut loses all of a write or nothing.
  *
- * A write that must be whole has all its pages, and the copies of them, before it changes a byte:
- * without memory for one of them it changes nothing. Only an unmap of the same blocks at the same
- * time can take a page away again.
+ * A write that must be whole gets all its pages, and the copies of them, before it changes a byte:
+ * if memory for any of them is missing, it changes nothing. Only a concurrent unmap of the same
+ * blocks can take a page away again.
  */
 #include <linux/blkdev.h>
 #include <linux/gfp.h>
@@ -59,7 +59,7 @@ void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes)
 	store->epoch = 0;
 }
 
-/* Free all copies. Nobody adds any. */
+/* Free all copies; nothing may add any meanwhile. */
 static void free_permanent(struct spek_store *store)
 {
 	struct page *page;
@@ -218,8 +218,8 @@ static int keep_permanent(struct spek_store *store, struct page *page, unsigned 
 }
 
 /*
- * Write a part of a page, by what the store may lose: nothing of a write that began in @epoch, if
- * that has ended. Return: 0 or a negative errno.
+ * Write a part of a page. If @epoch, in which the write began, has ended, the part is permanent at
+ * once. Return: 0 or a negative errno.
  */
 static int write_tracked(struct spek_store *store, struct page *page, u64 at, const void *from,
 			 size_t bytes, bool permanent, unsigned long epoch)
@@ -243,7 +243,7 @@ static int write_tracked(struct spek_store *store, struct page *page, u64 at, co
 }
 
 /**
- * spek_store_flush() - what was written is permanent
+ * spek_store_flush() - make all written data permanent
  * @store: initialised
  *
  * Context: any but hard interrupt; does not sleep.
@@ -256,9 +256,9 @@ void spek_store_flush(struct spek_store *store)
 }
 
 /**
- * spek_store_track() - begin or end to keep what is permanent apart
+ * spek_store_track() - start or stop tracking what is permanent
  * @store: initialised
- * @tracks: begin; what is there is permanent
+ * @tracks: start; the present data is permanent
  *
  * Context: process, may sleep; one caller at a time.
  */
@@ -303,8 +303,8 @@ void spek_store_cut(struct spek_store *store, bool tears)
 }
 
 /*
- * Make all pages that a write needs, which fails, if at all, before anything is written. Those that
- * were made then stay, as zeroes. Return: 0 or a negative errno
+ * Create all pages that a write needs, so that it fails, if at all, before anything is written.
+ * After a failure the created pages stay, as zeroes. Return: 0 or a negative errno.
  */
 static int prepare(struct spek_store *store, u64 at, u64 end, bool permanent, unsigned long epoch)
 {

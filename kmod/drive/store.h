@@ -23,8 +23,8 @@ struct scatterlist;
  *
  * Reads take no lock; writes take @lock while @tracks is set, and unmaps take it for parts of pages.
  * Pages are added, and removed by an unmap; a removed page is freed after a grace period of RCU,
- * and readers and writers use pages in read-side critical sections. So they meet in the bytes of a
- * page only, as on a disk whose commands overlap.
+ * and readers and writers use pages in read-side critical sections. So they race only for the bytes
+ * of a page, as on a disk whose commands overlap.
  *
  * Lock order: lock, then those of the two trees.
  */

@@ -391,8 +391,8 @@ static void check_piece(struct spek_verify *verify, struct spek_slot *slot,
 }
 
 /*
- * Find the first block of a grain that is not of the same write as those before it. A damaged block
- * counts only after a write that failed: any other has been reported as what it is.
+ * Find the first block of a grain that holds another write than the blocks before it. A damaged
+ * block counts only after a write that failed: without one it has already been reported as damaged.
  */
 static u32 find_tear(const struct spek_verify *verify, const struct spek_slot *slot,
 		     struct spek_expect *expect, const struct piece *piece, u32 at)
@@ -419,7 +419,7 @@ static u32 find_tear(const struct spek_verify *verify, const struct spek_slot *s
 	return at;
 }
 
-/* After atomic writes each grain holds one of them: all of it, whichever it is. */
+/* After atomic writes each grain must hold all of one write, whichever that is. */
 static void check_grains(struct spek_verify *verify, struct spek_slot *slot,
 			 const struct piece *piece)
 {

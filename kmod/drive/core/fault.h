@@ -10,13 +10,13 @@
  *	gone		the drive does not answer: nothing starts or ends any more
  *	volatile cache	what was written since the last flush can be lost
  *	ignored flush	the same, and flushes and FUA make nothing permanent
- *	torn writes	as volatile cache, and of a write a part can be lost
+ *	torn writes	as volatile cache, and a part of a write can be lost
  *	power cut	gone, and what can be lost is lost
  *
  * An access that meets a bad sector ends there, after the retries that the fault's delay stands
  * for. A destage that does fails the next flush. Requests that no arm reaches fail at once.
  *
- * The last four are about the data, which the core does not have: its caller keeps them.
+ * The last four concern the data, which the core does not have: its caller applies them.
  */
 #ifndef SPEK_DRIVE_FAULT_H
 #define SPEK_DRIVE_FAULT_H

@@ -145,14 +145,14 @@ enum spek_drive_nl_phase {
  * @SPEK_DRIVE_NL_FAULT_GONE: The drive does not answer any more; commands that it holds
  *   time out, and the SCSI layer takes it offline.
  * @SPEK_DRIVE_NL_FAULT_VOLATILE_CACHE: A power cut loses what was written since the last
- *   flush, except by FUA. Takes up to as much memory again as the drive has data.
+ *   flush, except by FUA. The drive's data take up to twice the memory.
  * @SPEK_DRIVE_NL_FAULT_FLUSH_IGNORED: As volatile-cache, but the drive lies - flushes and
  *   FUA succeed and make nothing permanent.
  * @SPEK_DRIVE_NL_FAULT_POWER_CUT: As gone, and the drive loses what it has not made
  *   permanent, if volatile-cache, flush-ignored or writes-torn was set before.
- * @SPEK_DRIVE_NL_FAULT_WRITES_TORN: As volatile-cache, but a power cut takes only every
- *   second page of memory. Writes of more than one page are torn, atomic ones as well,
- *   which an honest drive keeps whole or loses whole.
+ * @SPEK_DRIVE_NL_FAULT_WRITES_TORN: As volatile-cache, but a power cut loses only every
+ *   second page of memory. Writes of more than one page are torn, even atomic ones, which
+ *   an honest drive keeps or loses as a whole.
  */
 enum spek_drive_nl_fault {
 	SPEK_DRIVE_NL_FAULT_MEDIUM_ERROR,

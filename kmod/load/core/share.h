@@ -11,8 +11,8 @@
  * I/O and a share of every stream.
  *
  * Numbers of I/Os are shared out by load, so that workers come to their ends at about the same
- * time. A number that is so many passes of a range in an order is shared out by the parts of the
- * range, so that each part is passed so often.
+ * time. A number that is a multiple of an ordered pass of a range is shared out by the parts of the
+ * range, so that each part is passed that many times.
  */
 #ifndef SPEK_CORE_SHARE_H
 #define SPEK_CORE_SHARE_H

@@ -305,13 +305,13 @@ static u32 check_block(const u64 *word, u32 words, const struct spek_expect *exp
 }
 
 /**
- * spek_stamp_version() - find which write of a place a block is of
+ * spek_stamp_version() - find which write to its place a block holds
  * @block: @bytes of memory, 8-byte aligned
  * @bytes: size of the block, a multiple of 512
  * @expect: seed, id, target and sector
  *
- * Return: generation; 0 if it was not stamped for this place; SPEK_STAMP_DAMAGED if it was, and
- * does not hold all of it.
+ * Return: generation; 0 if it was not stamped for this place; SPEK_STAMP_DAMAGED if it was, but is
+ * not complete.
  */
 u64 spek_stamp_version(const void *block, u32 bytes, const struct spek_expect *expect)
 {

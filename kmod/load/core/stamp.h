@@ -23,7 +23,7 @@
 #define SPEK_STAMP_MAGIC	0x3130504d54534b50ull	/* "PKSTMP01" */
 /* Pieces of another version shorter than this can't be distinguished from flipped bits. */
 #define SPEK_TORN_WORDS		8
-/* No generation: a block has the stamp of its place, and not all of what belongs to it. */
+/* No generation: a block has the stamp of its place, but the rest of it is not complete. */
 #define SPEK_STAMP_DAMAGED	(~0ull)
 
 /**
@@ -79,7 +79,7 @@ enum {
  * @target: number of the target
  * @content: enum spek_content
  * @generation: generation of the last write; 0: the run has not written the block
- * @newer: a later version is right as well: writes may have come of which nobody has a record
+ * @newer: a later version is correct as well: unrecorded writes may have followed
  */
 struct spek_expect {
 	u64 seed;

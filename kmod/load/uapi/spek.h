@@ -218,11 +218,11 @@ struct spek_trace_record {
  * @SPEK_A_RUN_ARRIVAL_END: (nest of arrival-end, repeated) One for each arrival process,
  *   in their order, if any has a count.
  * @SPEK_A_RUN_VERIFY_NEWER: (u32, at most 1) stamped - 1: a block that holds a later
- *   write than the one on record is right, as after a power cut that ended a run: only
- *   older ones are lost. For workloads that only read.
+ *   write than the recorded one is correct, as after a power cut that ended a run; only
+ *   an older one means a lost write. For workloads that only read.
  * @SPEK_A_RUN_VERIFY_ATOMIC: (u32, at most 1) stamped - 1: all writes were atomic and of
- *   whole grains: blocks of one grain that hold different writes are torn, whichever of
- *   the two was allowed.
+ *   whole grains: a grain whose blocks hold different writes is torn, even if each of the
+ *   writes would be correct.
  * @__SPEK_A_RUN_MAX: private
  * @SPEK_A_RUN_MAX: highest id
  */

@@ -118,8 +118,8 @@ enum spek_refusal_kind {
  * @SPEK_REASON_DEVICE_GONE: A target was removed.
  * @SPEK_REASON_ERRORS: More I/O errors than max-errors allows.
  * @SPEK_REASON_SUSPENDED: The system was about to suspend or hibernate.
- * @SPEK_REASON_LIMITS: The limits of a device shrank, and there was no memory to cut I/Os
- *   into smaller requests, or they were atomic writes, which must not be cut.
+ * @SPEK_REASON_LIMITS: The limits of a device shrank, and there was no memory to split
+ *   I/Os into smaller requests, or the I/Os were atomic writes, which must not be split.
  * @SPEK_REASON_FEEDER_GONE: The socket that fed the trace was closed before the end of
  *   the trace.
  * @SPEK_REASON_SHUTDOWN: The system was going down.
