@@ -46,4 +46,4 @@ def test_workers_are_on_the_node_of_their_device(tmp_path: Path) -> None:
     (remark,) = told["node1"]["remarks"]
     assert "is on NUMA node 1 (CPU 1) and has " in remark and "another node" not in remark
     (remark,) = told["second worker"]["remarks"]
-    assert remark.endswith("; CPU 0 is on another node, as those near are too few")
+    assert remark.endswith("; CPU 0 is on another node, as too few are near")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPUs near the devices of a run: those of the NUMA node that a device hangs on, spread over its
-hardware queues and over cores."""
+"""CPUs near the devices of a run: those of the device's NUMA node, spread over its hardware queues
+and over cores."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from spekctl.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """What sysfs says of a disk. @node: None: it names none. @queues: CPUs of each hardware queue;
-    none: it has no such queues."""
+    """A disk in sysfs. @node: its NUMA node; None: unknown. @queues: CPUs of each hardware queue;
+    empty: it has none."""
 
     path: str
     node: int | None
@@ -25,9 +25,9 @@ class Near:
     queues: tuple[tuple[int, ...], ...]
 
     def text(self) -> str:
-        """As a remark says it."""
+        """The disk's place, for a remark."""
         if self.node is None:
-            where = f"{self.path} names no NUMA node"
+            where = f"{self.path} has no known NUMA node"
         else:
             where = (
                 f"{self.path} is on NUMA node {self.node}"
@@ -40,7 +40,7 @@ class Near:
 
 
 def of_device(device: Device, roots: Roots = ROOTS) -> Near:
-    """What is near a disk, or that of a partition."""
+    """CPUs and queues near a disk, or near the disk of a partition."""
     whole = device.sysfs.parent if device.partition else device.sysfs
     node = _node_of(whole, roots)
     node_cpus = _cpus(roots.sys / f"devices/system/node/node{node}/cpulist")
@@ -50,8 +50,8 @@ def of_device(device: Device, roots: Roots = ROOTS) -> Near:
 
 
 def order(nears: Sequence[Near], available: Sequence[int], roots: Roots = ROOTS) -> list[int]:
-    """The CPUs of @available, the nearest first. Several devices take turns; a device that names no
-    node is equally near to all."""
+    """The CPUs of @available, the nearest first. Several devices take turns; a device without a
+    known node is equally near to all."""
     ranks = {cpu: _rank(cpu, roots) for cpu in available}
     chosen: dict[int, None] = {}
     remaining = [
@@ -74,7 +74,7 @@ def told(nears: Sequence[Near], cpus: Sequence[int]) -> str:
     text = f"--cpus auto: workers on CPU {units.format_cpu_list(cpus)}: "
     text += "; ".join(near.text() for near in nears)
     if far:
-        text += f"; CPU {units.format_cpu_list(far)} is on another node, as those near are too few"
+        text += f"; CPU {units.format_cpu_list(far)} is on another node, as too few are near"
     return text
 
 
@@ -83,7 +83,7 @@ def _is_near(cpu: int, near: Near) -> bool:
 
 
 def _spread(cpus: Sequence[int], near: Near, ranks: dict[int, int]) -> list[int]:
-    """One CPU of each hardware queue before the second one of any, and of each core likewise."""
+    """One CPU of each hardware queue before a second one of any queue, and likewise for cores."""
     queue_of = {cpu: number for number, queue in enumerate(near.queues) for cpu in queue}
     used: Counter[int] = Counter()
     turns = {}
@@ -95,13 +95,13 @@ def _spread(cpus: Sequence[int], near: Near, ranks: dict[int, int]) -> list[int]
 
 
 def _rank(cpu: int, roots: Roots) -> int:
-    """Which of the threads of its core a CPU is."""
+    """Index of a CPU among the threads of its core."""
     siblings = _cpus(roots.sys / f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
     return siblings.index(cpu) if cpu in siblings else 0
 
 
 def _node_of(whole: Path, roots: Roots) -> int | None:
-    """The node of what a disk hangs on: the first device upward that names one."""
+    """The NUMA node of the nearest parent device that has one."""
     try:
         here = (whole / "device").resolve(strict=True)
     except OSError:
@@ -109,7 +109,7 @@ def _node_of(whole: Path, roots: Roots) -> int | None:
     while here.is_relative_to(roots.sys.resolve() / "devices"):
         text = _text(here / "numa_node")
         if text:
-            return int(text) if text.isdecimal() else None  # -1: it is near to all
+            return int(text) if text.isdecimal() else None  # -1: no node
         here = here.parent
     return None
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recognizes a device that holds the log of `spekctl run --state-on`, by the magic of its first
-block; run/state_log.py says what is in it."""
+"""Recognizes a device that holds the log of `spekctl run --state-on`, by the magic in its first
+block; run/state_log.py describes the log."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many bytes a device stores below what is written to it, as its driver or a command says.
+"""How many bytes a device really stores, as reported by its driver or by a command.
 
-zram: mem_used_total, the memory of its pool. dm-thin: the blocks of its pool that are in use, of
-all volumes. dm-vdo: physical blocks of its data. Anything else needs a command.
+zram: mem_used_total, the memory of its pool. dm-thin: used blocks of its pool, for all volumes
+together. dm-vdo: physical blocks of its data. Any other device needs a command.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spekctl.errors import SpekError, UsageError
 _SECTOR = 512
 _VDO_BLOCK = 4096
 _PARITY = ("raid4", "raid5", "raid6")
-# A pool has numbers of 24 bits for its volumes.
+# The volumes of a pool have numbers of 24 bits.
 _LAST_VOLUME = (1 << 24) - 1
 _TRIES = 16
 # No device stores 10^20 bytes.
@@ -47,7 +47,7 @@ Dmsetup = Callable[..., str]
 
 
 def dmsetup(*words: str) -> str:
-    """What the program prints."""
+    """The standard output of dmsetup."""
     done = _run([_program(), *words], own=True)
     if done.returncode:
         raise SpekError(f"dmsetup failed: {_told(done)}")
@@ -58,12 +58,12 @@ def _program() -> str:
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
     program = shutil.which("dmsetup", path=path)
     if program is None:
-        raise SpekError("dmsetup is missing; it tells what a device mapper device stores")
+        raise SpekError("dmsetup is missing; it reports what a device mapper device stores")
     return program
 
 
 def _run(command: list[str], own: bool = False) -> subprocess.CompletedProcess[str]:
-    """@own: a program of known words, which no signal of the terminal may end halfway."""
+    """Run a program. @own: it is not the user's command, and no signal of the terminal ends it."""
     return subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -91,8 +91,8 @@ class Thin:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where the bytes that a device stores are read. @thin: volume whose snapshots can be taken.
-    @free: bytes that its pool can still store; None: not known."""
+    """Reads how many bytes a device stores. @thin: volume of which snapshots can be taken. @free:
+    bytes that its pool can still store; None: unknown."""
 
     what: str
     read: Callable[[], int]
@@ -103,7 +103,7 @@ class Stored:
 def of(
     device: Device, command: str | None = None, roots: Roots = ROOTS, call: Dmsetup = dmsetup
 ) -> Stored:
-    """UsageError for a device whose driver does not tell, without a command."""
+    """The source for a device; UsageError if neither its driver nor a command reports it."""
     if command is not None:
         return Stored(f"`{command}`", lambda: of_command(command))
     folder = roots.sys / "dev" / "block" / f"{device.major}:{device.minor}"
@@ -191,7 +191,7 @@ def take_snapshot(thin: Thin) -> int:
         if not done.returncode:
             return number
         if "File exists" not in done.stderr:
-            raise SpekError(f"the pool {thin.pool} takes no snapshot: {_told(done)}")
+            raise SpekError(f"the pool {thin.pool} refuses a snapshot: {_told(done)}")
     raise SpekError(
         f"the pool {thin.pool} has volumes of all numbers from {_LAST_VOLUME - _TRIES + 1} to"
         f" {_LAST_VOLUME}; delete those that killed tests have left, with `dmsetup message"
@@ -212,7 +212,7 @@ def drop_snapshot(thin: Thin, number: int) -> None:
 
 
 def parity_of(device: Device, roots: Roots = ROOTS) -> str:
-    """The md array with parity that the device is on, as words; empty without one."""
+    """The md array with parity below the device, in words; empty if there is none."""
     start = roots.sys / "dev" / "block" / f"{device.major}:{device.minor}"
     for folder in _below(start):
         level = _text(folder / "md" / "level")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Capacity optimization: bytes written against bytes stored, as Emerald's heuristics ask.
+"""Capacity optimization: bytes written against bytes stored, as in Emerald's heuristics.
 
 Three data sets of the same size are written, each to a place of its own that was discarded before:
-one that neither compresses nor repeats, one that compresses, one whose blocks repeat. What the
-device stores more of the first, it stores less of the others if it has the method. Then the first
-one is discarded, and with dm-thin a snapshot is taken and a quarter of the data rewritten.
+an irreducible one, a compressible one, and one whose blocks repeat. A device with compression or
+deduplication stores fewer bytes of the second or the third. Then the first data set is discarded,
+and with dm-thin a snapshot is taken and a quarter of the data rewritten.
 
-Which method a system has is judged by shares that are parameters here, not quoted from a standard.
+The shares by which a method is judged are parameters here, not quoted from a standard.
 
-A pool that runs full fails all its volumes, so that a test which could fill it is refused.
+A pool that runs full fails all its volumes, so a test that could fill it is refused.
 """
 
 from __future__ import annotations

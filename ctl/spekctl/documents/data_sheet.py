@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures that the maker of a drive states, held against measured ones.
+"""Figures that the maker of a drive states, compared with measured ones.
 
     title = "OCZ Vertex 2, 60 GB"
     sources = ["data sheet of August 2010"]
@@ -18,9 +18,9 @@
     latency = "100us"                # mean response time
     latency_p99 = "1ms"
 
-All figures are of one drive. Rates and watts are taken times the number of drives. A drive model
-of `spekctl drive` states watts as well, active ones with all of its arms or channels at work, and
-the data rate of its outer zone if its platters turn.
+All figures are for one drive; rates and watts are multiplied by the number of drives. A drive model
+of `spekctl drive` also states watts, active ones with all of its arms or channels at work, and, if
+its platters turn, the data rate of its outer zone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Values as fio 3.33 reads them, where that is not what their notation says (parse.c).
+"""Values that fio 3.33 reads in another way than their notation suggests (parse.c).
 
-fio takes one number and what is behind it as its unit. It ignores what it does not know there:
-1h30m and 10min are microseconds, 1.5g is a byte, 4k-64k are values of two directions, and a share
-with a per cent sign, 70%, is above 100. A value that spek reads as fio does stays as it is.
+fio reads one number, and takes the text after it as the unit. It ignores an unknown unit: 1h30m and
+10min are microseconds, 1.5g is a byte, 4k-64k are values of two directions, and a share with a per
+cent sign, 70%, is above 100. A value that spek reads as fio does stays unchanged.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import values
 
-# Of several values: the first counts, the last does (fio hands over each), or each direction has
-# its own.
+# Of several values of an option, the first counts, the last counts (fio sets each in turn), or each
+# direction has its own.
 _FIRST_SIZE = ("filesize", "number_ios", "zonesize", "zonecapacity", "zonerange", "io_size")
 _LAST_SIZE = ("size", "offset", "offset_increment", "zoneskip")
 _COUNTS = (
@@ -30,7 +30,7 @@ _SECONDS = (
     *("steadystate_ramp_time", "steadystate_check_interval"),
 )
 _MICROSECONDS = ("thinktime", "max_latency", "latency_target", "latency_window")
-# With a per cent sign a share is above 100 for fio, which then has all of one kind.
+# fio reads a share with a per cent sign as above 100: all I/Os are of one kind.
 _READ_ONLY = "reads only"
 _SHARES = {
     "rwmixread": ("100", _READ_ONLY),
@@ -38,15 +38,15 @@ _SHARES = {
     "percentage_random": ("100", "random I/Os only"),
 }
 _NO_SHARE = ("buffer_compress_percentage", "dedupe_percentage", "cmdprio_percentage")
-# As C reads a number, and what stands behind it.
+# A number as C reads it, and the text after it.
 _BEGINNING = re.compile(r"\s*([+-]?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))(.*)", re.DOTALL)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _FACTORS = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 
 
 def apply(options: dict[str, str | None]) -> dict[str, str]:
-    """Replace values by what fio takes them for; what that is for each option whose meaning is not
-    that of its text. UsageError for one that fio does not take either."""
+    """Replace values by what fio reads. Return: a note for each option whose value means something
+    else than its text suggests. UsageError for a value that fio refuses as well."""
     base = 1000 if options.get("kb_base") == "1000" else 1024
     notes = {}
     for name, text in list(options.items()):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an NVMe controller says of its health, its power and its temperature, by admin commands.
+"""Health, power and temperature of an NVMe controller, read by admin commands.
 
 NVM Express Base Specification 2.3: Identify Controller, Get Features 02h and 0Ch, and the log pages
-02h (SMART / Health Information) and 25h (Power Measurement). These commands change nothing: the
-first page is read with Retain Asynchronous Event, so that a SMART event that waits for its reader
-is still there afterwards. The controller fetches them from a queue of their own, beside those of
-I/O. They are all that is sent here: a caller names one of them, and sets none of its fields.
+02h (SMART / Health Information) and 25h (Power Measurement). These commands change nothing: 02h is
+read with Retain Asynchronous Event, so that a pending SMART event stays pending. The admin queue is
+separate from the I/O queues. No other command is sent: a caller selects one of them, and cannot set
+its fields.
 
-The controller is asked by its own node, so that the opens of a disk remain those of its users.
+Commands go through the controller's own node, so that only users of the disk open the disk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from spekctl.power.passthrough import Node, NvmeReply, Opener, Place
 
 
 class Asked(StrEnum):
-    """What a controller can be asked."""
+    """The command to send."""
 
     IDENTITY = "identity"
     AUTONOMOUS = "autonomous"
@@ -57,7 +57,7 @@ _HEALTH_BYTES = 512
 _ALL = 0xFFFFFFFF
 
 
-# Of Get Log Page, for pages whose reading would clear an event. Reserved before NVMe 1.3.
+# Retain Asynchronous Event of Get Log Page: reading does not clear an event. Reserved before 1.3.
 _RETAIN_EVENT = 1 << 15
 
 
@@ -79,7 +79,7 @@ _NAMES = {
     Asked.HEALTH: "the SMART / Health Information log",
 }
 
-# Between two readings of a controller. Each takes three commands at most.
+# Least time between two readings of a controller. Each takes at most three commands.
 INTERVAL_NS = 10 * 10**9
 SAMPLES_MAX = 1000
 
@@ -87,8 +87,8 @@ SAMPLES_MAX = 1000
 
 
 def controllers_of(device: Device, roots: Roots = ROOTS) -> list[Place]:
-    """The nodes of the controllers of an NVMe disk, several with multipath; none of any other disk,
-    and of a controller without a node."""
+    """The nodes of an NVMe disk's controllers, several with multipath; none for other disks and for
+    controllers without a node."""
     if device.partition or not device.name.startswith("nvme"):
         return []
     if not (device.sysfs / "nsid").exists():
@@ -104,7 +104,7 @@ def controllers_of(device: Device, roots: Roots = ROOTS) -> list[Place]:
         return []
     places = []
     for folder in folders:
-        # One that goes leaves the others.
+        # If a controller disappears, the others stay.
         with contextlib.suppress(OSError, ValueError):
             major, _, minor = (folder / "dev").read_text(encoding="ascii").strip().partition(":")
             node = str(roots.dev / folder.name)
@@ -113,7 +113,7 @@ def controllers_of(device: Device, roots: Roots = ROOTS) -> list[Place]:
 
 
 def controller_of(device: Device, roots: Roots = ROOTS) -> Place | None:
-    """As controllers_of(), the first one."""
+    """The first of controllers_of()."""
     return next(iter(controllers_of(device, roots)), None)
 
 
@@ -137,8 +137,8 @@ def ask_disk(
     roots: Roots = ROOTS,
     open_node: Opener = Node,
 ) -> NvmeReply:
-    """As ask(), of the controller with this device number, which has to be one of the disk's: its
-    counters say nothing of those of another one."""
+    """As ask(), for the disk's controller with this device number. Counters of another controller
+    of the disk would not continue its counters."""
     for place in controllers_of(device, roots):
         if place.number == controller:
             return ask(place, asked, open_node)

@@ -44,7 +44,7 @@ class NvmeReadings(Collector):
             repeated.end()
 
     def conclude(self, ended: Ended, sections: Sections) -> None:
-        """What the readings say."""
+        """Put the readings into the result."""
         self.close()
         if self._readings:
             sections.nvme = [_part(*each) for each in self._readings]
@@ -64,7 +64,7 @@ def _part(readings: Readings, repeated: Rounds) -> NvmeDrive:
     elif repeated.failure is not None:
         trouble = str(repeated.failure)
     is_complete = not trouble
-    # Of a controller that has never answered, the trouble says enough.
+    # If a controller has never answered, the trouble says enough.
     if readings.is_late and readings.readings:
         late = f"the first reading took more than {rounds.PATIENCE_S:g} s, and the run began"
         trouble = f"{late}; {trouble}" if trouble else late

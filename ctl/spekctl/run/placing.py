@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPUs that the workers of a run may have, by its options and its devices."""
+"""Chooses the CPUs of a run's workers, by its options and its devices."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from spekctl.workload.options import AUTO, Options
 def near_devices(
     given: Options, devices: Sequence[Device], roots: Roots = ROOTS
 ) -> tuple[Options, list[str]]:
-    """@given with the CPUs of this process, and where it has `--cpus auto` with a list of those
-    near @devices or the disks below them, as many as it has workers; a remark says why these."""
+    """@given with the CPUs of this process, and with `--cpus auto` replaced by a list of CPUs near
+    @devices or the disks below them, one for each worker; a remark gives the reason."""
     available = sorted(os.sched_getaffinity(0))
     options = dataclasses.replace(given, available_cpus=available)
     wanted = given.workers or 1
-    # Of more workers than CPUs resolving says that there are too few.
+    # With more workers than CPUs, the resolver refuses the run.
     if given.cpus != AUTO or wanted > len(available):
         return options, []
     disks = {each.node: each.device for device in devices for each in disk.below(device, roots)}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Something that is done again and again beside a run, in a thread, as a disk that does not answer
-must not hold up the run: the first time before its start, the last time after its end."""
+"""Repeated work beside a run, such as asking a disk: first before the start, last after the end. It
+has a thread of its own, because a disk that does not answer must not hold up the run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from spekctl.errors import SpekError
 
-# For what is under way.
+# Time for the round under way to end.
 PATIENCE_S = 5.0
 
 
@@ -17,7 +17,7 @@ class Rounds:
     """Calls @work every @interval_ns, once at the start, and once more at the end."""
 
     def __init__(self, work: Callable[[], None], interval_ns: int, name: str) -> None:
-        """@name: of the thread."""
+        """@name: name of the thread."""
         self._work = work
         self._interval_ns = interval_ns
         self._name = name
@@ -25,10 +25,10 @@ class Rounds:
         self._has_begun = threading.Event()
         self._end = threading.Event()
         self.is_held_up = False
-        self.failure: SpekError | OSError | None = None  # why they ended early
+        self.failure: SpekError | OSError | None = None  # why the rounds ended early
 
     def start(self) -> bool:
-        """Begin, and wait a while for the first round. Return: whether it is over."""
+        """Begin, and wait up to PATIENCE_S for the first round. Return: whether it is over."""
         self._thread = threading.Thread(target=self._follow, name=self._name, daemon=True)
         self._thread.start()
         return self._has_begun.wait(PATIENCE_S)

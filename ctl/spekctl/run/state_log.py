@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The log of what was acknowledged, on a device that outlives a power cut of those under test.
+"""The log of acknowledged writes, on a device that survives a power cut of the devices under test.
 
 During a run with `--state-on`, run/state_on.py writes the kernel's per-I/O records of its writes
-and flushes here. After the cut, the records say which writes the devices had promised to
-keep, and `spekctl verify` looks whether they have.
+and flushes here. After the cut, the records show which writes the devices had promised to keep, and
+`spekctl verify` checks whether they did.
 
 **What is promised.** A flush that succeeded covers each write to the same device that was
 acknowledged before the flush was issued: done-ns of the write is less than issue-ns of the flush,
 both by CLOCK_MONOTONIC, by more than the clocks of two CPUs may differ (SKEW_NS). The kernel takes
-the one after the device has answered, and the other before the flush is handed over, so the order
-of the two numbers is that of the events, whichever workers they belong to. A write with FUA that
-succeeded is covered by itself; so is each write to a device without a volatile cache, to which the
-block layer sends no flushes.
+done-ns after the device has answered, and issue-ns before it hands over the flush, so the order of
+the two numbers is that of the events, even across workers. A write with FUA that succeeded is
+covered by itself; so is each write to a device without a volatile cache, to which the block layer
+sends no flushes.
 
 **Which write a block has to hold.** The generation in a stamp is the number of the write to its
 block, failed ones included. Writes to a block exclude each other (kmod/load/verify.c), so counting
 the records of a block in order of done-ns gives their generations. The block has to hold the last
-one that is covered, or a later one: of those nothing is known, as they may have been acknowledged
-after the end of the log, or never. An earlier one is a lost write, and parts of two are torn.
+covered write or a later one; later writes may have been acknowledged after the end of the log, or
+never. A block with an earlier write has lost a write, and a block with parts of two is torn.
 
-**What may be missing.** The device is written a moment after the acknowledgements, so the end of
-the log is a little earlier than the cut. The records of one worker come in order, those of several
-need not: a record that is missing at the end makes a number of a later write of another worker too
-small, and never too large. So the log may ask for too little there, and never for too much. A run
-whose records do not fit into the kernel's buffer ends.
+**What may be missing.** The log is written a moment after the acknowledgements, so it ends a little
+before the cut. Records of one worker are in order, but not across workers: a record that is missing
+at the end can make the number of a later write by another worker too small, but never too large. So
+the log may demand too little there, but never too much. If records do not fit into the kernel's
+buffer, the run ends.
 
 **Layout.** Frames, each at a multiple of BLOCK bytes: HEAD, the content, zeroes up to the next
 multiple. The first has the run as JSON (class Subject); the others have records in order, as
 struct spek_log_record in the machine's byte order, without reads. A frame counts if its checksum
 (CRC-32C of head and content) is right, its id is that of the first, and its number is one more
-than that of the frame before. The first that does not count is the end of the log: it was torn, or
-is of an earlier run. Nothing is ever written twice.
+than that of the frame before. The first frame that does not count ends the log: it was torn, or
+belongs to an earlier run. No block is written twice.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ RECORD = struct.Struct(LOG_RECORD_FORMAT)
 AT_STREAM, AT_WRITE = 40, 45
 STREAM = struct.Struct("=H")
 STAMPED, UNCERTAIN = 0, 1
-# More than a kernel accepts as the difference of its CPUs' clocks.
+# Above the largest difference that a kernel accepts between the clocks of its CPUs.
 SKEW_NS = 10_000
 
 
@@ -88,12 +88,12 @@ def frame(kind: int, log: int, number: int, content: bytes) -> bytes:
 
 
 def frame_bytes(content: int) -> int:
-    """Bytes of a frame with so many bytes of content."""
+    """Bytes of a frame with @content bytes of content."""
     return -(-(HEAD.size + content) // BLOCK) * BLOCK
 
 
 def most_records(room: int) -> int:
-    """Records that fit into so many bytes, in the largest frames."""
+    """Records that fit into @room bytes, in the largest frames."""
     largest = (CONTENT_MAX - HEAD.size) // LOG_RECORD_BYTES
     whole, left = divmod(room // BLOCK * BLOCK, frame_bytes(largest * LOG_RECORD_BYTES))
     return whole * largest + max(left - HEAD.size, 0) // LOG_RECORD_BYTES
@@ -110,7 +110,7 @@ class Frame:
 
 
 def _read_frame(fd: int, at: int) -> Frame | None:
-    """The frame at byte @at; None if there is none, or only a part."""
+    """The frame at byte @at; None if there is none, or only part of a frame."""
     block = os.pread(fd, BLOCK, at)
     if len(block) < HEAD.size:
         return None
@@ -128,7 +128,7 @@ def _read_frame(fd: int, at: int) -> Frame | None:
 
 
 def _frames(fd: int) -> Iterator[Frame]:
-    """The frames that count, in order."""
+    """The valid frames, in order."""
     at, number, log = 0, 0, None
     while (each := _read_frame(fd, at)) is not None:
         if each.number != number or log not in (None, each.log):
@@ -143,7 +143,7 @@ def _frames(fd: int) -> Iterator[Frame]:
 
 @dataclass(slots=True)
 class _Grain:
-    """Of a grain: its writes, and the ends of the last one covered and of the last that failed."""
+    """Writes of a grain, and the ends of the last covered and of the last failed one."""
 
     written: int = 0
     covered_ns: int = -1
@@ -152,7 +152,7 @@ class _Grain:
 
     @property
     def state(self) -> int:
-        """As spek_grain_save() has it; 0: nothing was promised."""
+        """In the form of spek_grain_save(); 0: no write was promised to be kept."""
         if not self.covered:
             return 0
         if self.failed_ns > self.covered_ns:
@@ -167,12 +167,12 @@ class _Write:
     target: int
     grains: range
     done_ns: int
-    is_covered: bool  # whatever the flushes
+    is_covered: bool  # without a flush
     is_failed: bool
 
 
 class _Reader:
-    """Reads records. ValueError: they are none of this run."""
+    """Reads records. ValueError: they do not belong to the run."""
 
     def __init__(self, subject: Subject) -> None:
         state = subject.state
@@ -186,7 +186,7 @@ class _Reader:
             or len(subject.write_through) != len(state.devices)
             or any(extent.target >= len(state.devices) for extent in self._extents)
         ):
-            raise ValueError("its run does not fit together")
+            raise ValueError("the description of its run is inconsistent")
 
     def flushes(self, content: bytes) -> Iterator[tuple[int, int]]:
         """Targets and issue-ns of the flushes that succeeded; checks all of the content."""
@@ -199,7 +199,7 @@ class _Reader:
                 yield self._extents[asu].target, issue_ns
 
     def writes(self, content: bytes) -> Iterator[_Write]:
-        """The writes, of a content that has been checked."""
+        """The writes in a content that flushes() has checked."""
         grain = self._grain
         for _, _, done_ns, addr, size, _, stream, _, asu, _, _, error in RECORD.iter_unpack(
             content
@@ -223,12 +223,12 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """What a log says."""
+    """What a log shows."""
 
-    state: SavedState  # every block that is covered, and the least write that it has to hold
-    writes: int  # records
+    state: SavedState  # every covered block, and the earliest write that it may hold
+    writes: int  # number of recorded writes
     flushes: int
-    grains: int  # covered
+    grains: int  # number of covered grains
 
     @property
     def text(self) -> str:
@@ -241,8 +241,8 @@ class Acknowledged:
 
 
 def fold(subject: Subject, contents: Iterable[bytes]) -> Acknowledged:
-    """Judge records, given as the contents of frames, which are read three times: they need not fit
-    into memory, and their order does not matter. ValueError says how they are damaged."""
+    """Evaluate records, given as the contents of frames, which are read three times: they need not
+    fit into memory, and their order does not matter. ValueError says how they are damaged."""
     state, reader = subject.state, _Reader(subject)
     covered_ns = [-1] * len(state.devices)
     records = writes = 0
@@ -276,7 +276,7 @@ def fold(subject: Subject, contents: Iterable[bytes]) -> Acknowledged:
         msgspec.structs.replace(device, states=list(_parts(index, grains)))
         for index, (device, grains) in enumerate(zip(state.devices, maps, strict=True))
     ]
-    # Later writes than those on record are right as well.
+    # A block with a later write than the recorded one is correct as well.
     config = msgspec.structs.replace(state.config, verify_newer=1)
     return Acknowledged(
         state=msgspec.structs.replace(state, config=config, devices=devices),
@@ -311,7 +311,7 @@ class Contents:
 
 
 def contents(fd: int, name: str) -> tuple[Subject, Contents]:
-    """The run and its records, of the log on the device, called @name, that is open at @fd."""
+    """The run and its records in the log on the device @name, which is open at @fd."""
     head = next(_frames(fd), None)
     if head is None or head.kind != SUBJECT:
         raise UsageError(
@@ -346,7 +346,7 @@ def load(path: Path) -> Acknowledged:
 
 
 def wanted(block: memoryview, flushes: Sequence[bool]) -> bytes:
-    """Of the kernel's records, those that the log keeps. @flushes: which streams are flushes"""
+    """The kernel's records that the log keeps. @flushes: for each stream, whether it flushes."""
     return b"".join(
         block[at : at + LOG_RECORD_BYTES]
         for at in range(0, len(block), LOG_RECORD_BYTES)

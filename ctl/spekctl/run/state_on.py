@@ -46,7 +46,7 @@ _READ_BYTES = (state_log.CONTENT_MAX - HEAD.size) // LOG_RECORD_BYTES * LOG_RECO
 
 
 def with_state_on(request: Request, device: Device) -> Request:
-    """The request with a log of what was acknowledged on @device; refused if that cannot work."""
+    """The request with a log of acknowledged writes on @device; UsageError if that cannot work."""
     config = request.config
     if config.data != "stamped":
         raise UsageError("--state-on needs --verify as well")
@@ -55,8 +55,8 @@ def with_state_on(request: Request, device: Device) -> Request:
     for target in request.devices:
         if _is_same(target, device):
             raise UsageError(
-                f"--state-on {device.path} is on the same disk as {target.path}: a power cut of"
-                " the one would be one of the other; give another disk"
+                f"--state-on {device.path} is on the same disk as {target.path}: a power cut would"
+                " hit both; give another disk"
             )
     _check_workload(request)
     _check_device(device, config)
@@ -79,15 +79,15 @@ def _check_workload(request: Request) -> None:
             )
         if stream.operation not in ("transfer", "flush"):
             raise UsageError(
-                f"stream '{stream.name}': after {stream.operation} it is unknown what a power cut"
-                " leaves; --state-on needs a workload that only reads, writes and flushes"
+                f"stream '{stream.name}': the data after {stream.operation} and a power cut are"
+                " unknown; --state-on needs a workload that only reads, writes and flushes"
             )
     for asu in config.asus:
         if len(asu.extents) > 1:
             raise UsageError("--state-on needs address ranges that are on one device each")
     for target in request.devices:
         if target.zone_bytes:
-            raise UsageError(f"{target.path} has zones, and --state-on follows disks without")
+            raise UsageError(f"{target.path} has zones; --state-on needs disks without zones")
     through = [is_write_through(target) for target in request.devices]
     for index in sorted(
         {config.asus[stream.asu].extents[0].target for stream in config.streams if _writes(stream)}
@@ -125,7 +125,7 @@ def _check_device(device: Device, config: RunConfig) -> None:
     if text := safety.unwritable(device):
         raise RefusedError(f"{device.path} {text}")
     if device.zone_bytes:
-        raise UsageError(f"--state-on {device.path} has zones: a log needs a disk without")
+        raise UsageError(f"--state-on {device.path} has zones: a log needs a disk without zones")
     if device.logical_block > BLOCK:
         raise UsageError(
             f"--state-on {device.path} has logical blocks of {device.logical_block} bytes; the log"
@@ -169,7 +169,7 @@ class Log:
             raise
 
     def begin(self, subject: Subject) -> None:
-        """Write the first frame, and see that the device has it."""
+        """Write the first frame, and check that the device keeps it."""
         content = files.encode(subject)
         if len(content) > state_log.CONTENT_MAX:
             raise UsageError("the configuration of the run is too large for a log of --state-on")
@@ -185,17 +185,17 @@ class Log:
             )
 
     def append(self, kind: int, content: bytes) -> None:
-        """Write a frame; a SpekError says why that is not possible. It returns once the device says
-        that it has the frame for good."""
+        """Write a frame; SpekError if that fails. Returns once the device reports that the frame is
+        permanent."""
         data = state_log.frame(kind, self._log, self._number, content)
         if self.used + len(data) > self._device.bytes:
             raise SpekError(
                 f"{self._device.path} is full: its {units.format_bytes(self._device.bytes)} have"
-                " no room for what else the run acknowledges"
+                " no room for further writes of the run"
             )
         try:
             if os.pwrite(self._fd, data, self.used) != len(data):
-                raise SpekError(f"{self._device.path} took only a part of what was written")
+                raise SpekError(f"{self._device.path} took only a part of a write")
             os.fdatasync(self._fd)
         except OSError as error:
             raise self._failed("write", error) from error
@@ -228,7 +228,7 @@ def _open(device: Device, flags: int) -> int:
 
 
 class StateCollector(Collector):
-    """Keeps the log of what was acknowledged; a run that it cannot follow ends."""
+    """Keeps the log of acknowledged writes; ends the run if it cannot keep up."""
 
     def __init__(
         self,
@@ -285,7 +285,7 @@ class StateCollector(Collector):
         lost = sum(worker.log_lost for worker in info.workers)
         if lost and not self._trouble:
             self._trouble = (
-                f"{self._device.path} is too slow: {lost:,} I/Os found no room to wait for it"
+                f"{self._device.path} is too slow: there was no room to record {lost:,} I/Os"
             )
 
     def trouble(self) -> str:
@@ -325,7 +325,7 @@ class StateCollector(Collector):
         try:
             ending = False
             while not ending and not self._trouble:
-                # What is there when the run is over is all there will be: one more look.
+                # Once the run is over no record is added: one more pass takes the rest.
                 ending = self._ending.wait(PAUSE_S)
                 for buffer in self._buffers:
                     self._drain(buffer)

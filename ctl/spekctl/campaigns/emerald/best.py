@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Best foot forward over configurations, and what Energy Star wants to know of a storage product.
+"""Best foot forward over configurations, and Energy Star's checklist for a storage product.
 
-Each metric is taken from the configuration that does best in it: from one of several Emerald-like
-reports, each on a configuration of the same product. Products with other numbers of drives count as
-the same if they are within -20 % and +5 % of a best configuration.
+Each metric is taken from the best of several Emerald-like reports, each of which is about another
+configuration of the product. A best configuration also represents products whose number of drives
+is within -20 % and +5 % of its own.
 
 The checklist and that range are those of draft 3 of Energy Star's version 1.0 for data center
-storage, as a talk of 2012 tells them. How many capacity optimization methods are needed, the draft
-left open there, so that they are counted, and judged only against a number that is given.
+storage, as presented in a talk of 2012. The draft does not say how many capacity optimization
+methods are required: they are counted, and judged only if a number is given.
 """
 
 from __future__ import annotations

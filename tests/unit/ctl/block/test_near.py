@@ -97,7 +97,7 @@ def test_devices_take_turns(machine: Machine) -> None:
 def test_without_a_node_all_are_equally_near(machine: Machine, node: str | None) -> None:
     disk = machine.disk(0, node, [])
     placement = near.of_device(disk, machine.roots)
-    assert placement.text() == "/dev/nvme0n1 names no NUMA node"
+    assert placement.text() == "/dev/nvme0n1 has no known NUMA node"
     assert machine.order(disk) == list(range(8))
 
 
@@ -113,6 +113,4 @@ def test_the_remark_names_what_is_far(machine: Machine) -> None:
         "--cpus auto: workers on CPU 2-3: /dev/nvme0n1 is on NUMA node 1 (CPU 2-3,6-7) and has 1"
         " hardware queue"
     )
-    assert near.told(placements, [2, 0]).endswith(
-        "; CPU 0 is on another node, as those near are too few"
-    )
+    assert near.told(placements, [2, 0]).endswith("; CPU 0 is on another node, as too few are near")

@@ -159,14 +159,14 @@ def test_a_pool_that_takes_no_snapshot_is_asked_once_and_the_volume_resumed(
     dmsetup: Callable[..., Path],
 ) -> None:
     log = dmsetup({f"{SNAP} 16777215 7": ("failed: No space left on device", 1)})
-    with pytest.raises(SpekError, match="pool takes no snapshot: failed: No space left on device"):
+    with pytest.raises(SpekError, match="pool refuses a snapshot: failed: No space left on device"):
         stored.take_snapshot(THIN_7)
     assert log.read_text().splitlines()[1:] == [f"{SNAP} 16777215 7", "resume volume"]
 
 
 def test_a_volume_that_cannot_be_suspended_gets_no_snapshot(dmsetup: Callable[..., Path]) -> None:
     log = dmsetup({"suspend volume": ("no such volume", 1), "resume volume": ("neither", 1)})
-    with pytest.raises(SpekError, match="takes no snapshot: no such volume"):
+    with pytest.raises(SpekError, match="refuses a snapshot: no such volume"):
         stored.take_snapshot(THIN_7)
     # It may have been suspended all the same.
     assert log.read_text().splitlines() == ["suspend volume", "resume volume"]

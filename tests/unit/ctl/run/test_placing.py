@@ -69,7 +69,7 @@ def test_a_result_says_which_cpus_were_chosen_and_why(
     result = load_result(path)
     assert result.config.cpus == [last]
     (remark,) = [text for text in result.remarks if text.startswith("--cpus auto")]
-    assert remark == f"--cpus auto: workers on CPU {last}: /dev/fake0 names no NUMA node"
+    assert remark == f"--cpus auto: workers on CPU {last}: /dev/fake0 has no known NUMA node"
 
 
 def test_too_many_workers_are_refused(spekctl: Spekctl, kernel: FakeKernel) -> None:

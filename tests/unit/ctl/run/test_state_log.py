@@ -155,7 +155,7 @@ def test_records_that_cannot_be_of_the_run_are_refused(
 @pytest.mark.parametrize("devices", [0, 2])
 def test_a_run_that_does_not_fit_together_is_refused(devices: int) -> None:
     broken = msgspec.structs.replace(subject(), write_through=[False] * devices)
-    with pytest.raises(ValueError, match="its run does not fit together"):
+    with pytest.raises(ValueError, match="the description of its run is inconsistent"):
         state_log.fold(broken, [])
 
 

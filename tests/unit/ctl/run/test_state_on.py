@@ -95,12 +95,12 @@ STRIPED = [ResolvedAsu("a", MIB, [Extent(0, 0), Extent(1, 0)], stripe_bytes=4096
         (
             changed(operation="discard"),
             OTHER,
-            "after discard it is unknown what a power cut leaves",
+            "the data after discard and a power cut are unknown",
         ),
         (request_of(asus=STRIPED), OTHER, "needs address ranges that are on one device each"),
         (request_of((disk(),)), OTHER, "/dev/fake0 has zones"),
         (changed(1, operation="transfer"), OTHER, "nothing flushes /dev/fake0"),
-        (request_of(), disk("/dev/fake1", disk="fake1"), "has zones: a log needs a disk without"),
+        (request_of(), disk("/dev/fake1", disk="fake1"), "has zones: a log needs a disk"),
         (
             request_of(),
             disk("/dev/fake1", disk="fake1", zone_bytes=0, logical_block=16384),
@@ -263,8 +263,8 @@ def test_a_full_device_ends_the_run(image: Path) -> None:
     claimed = claimed_of(request)
     collector.arm(claimed)
     sentence = (
-        "the state on /dev/fake1 has ended: /dev/fake1 is full: its 20 KiB have no room for what"
-        " else the run acknowledges"
+        "the state on /dev/fake1 has ended: /dev/fake1 is full: its 20 KiB have no room for"
+        " further writes of the run"
     )
     assert await_trouble(collector) == collector.trouble() == sentence
     sections = Sections()
@@ -281,7 +281,7 @@ def test_a_device_that_is_too_slow_ends_the_run(image: Path) -> None:
     info = dataclasses.replace(claimed.info, workers=(WorkerInfo(log_lost=3), WorkerInfo()))
     collector.take(Look(info, [], []))
     assert collector.stop_reason().endswith(
-        "/dev/fake1 is too slow: 3 I/Os found no room to wait for it"
+        "/dev/fake1 is too slow: there was no room to record 3 I/Os"
     )
     collector.close()
 

@@ -99,7 +99,7 @@ def test_the_report_says_which_cpus_auto_has_chosen_and_why(
     last = max(os.sched_getaffinity(0))
     monkeypatch.setattr(near, "order", lambda nears, available, roots: [last, 0])
     outcome = spekctl(*WRITE, "--folder", "t", "--max-bsu", "1", "--cpus", "auto")
-    remark = f"--cpus auto: workers on CPU {last}: /dev/fake0 names no NUMA node"
+    remark = f"--cpus auto: workers on CPU {last}: /dev/fake0 has no known NUMA node"
     assert report_of(tmp_path / "t")["remarks"].count(remark) == 1
     assert remark in outcome.out
     assert all(config.cpus == [last] for config in kernel.runs_seen)
