@@ -56,7 +56,7 @@ class Kind(Enum):
     FILE = "name of a file to write"
 
 
-# CPUs near the devices, which are chosen when these are known.
+# CPUs near the devices, chosen once the devices are known.
 AUTO: Literal["auto"] = "auto"
 
 
@@ -181,10 +181,10 @@ class Options:
         " measure phase: as many I/Os as have that many bytes. 0.5 is half a pass.",
         more="Sequential and strided streams and pattern once then have done every block of a pass"
         " once. With several streams or block sizes it is the I/Os of all together, on average."
-        " At write pointers a pass writes the capacity of the zones, as if all were empty, which"
-        " the run asks the device for once it has claimed it; --dry-run and show count whole zones."
-        " What zones hold already is not counted. Writes of several sizes fill a zone on average"
-        " with the I/Os counted: the last zones may end up to a few writes short or begin again.",
+        " At write pointers a pass writes the capacity of all zones, as if they were empty; the run"
+        " reads it from the device after the claim, while --dry-run and show count whole zones."
+        " With several block sizes, the I/Os fill a zone on average, so that the last zones may end"
+        " a few writes short or begin again.",
         metavar="N",
         key="passes",
     )
@@ -213,8 +213,8 @@ class Options:
     cpus: Sequence[int] | Literal["auto"] | None = _declare(
         Kind.CPUS,
         "CPUs for the workers, e.g. 0-3,8; one worker per listed CPU unless --workers is given."
-        " auto takes as many as --workers says near the devices: of their NUMA nodes, spread over"
-        " their hardware queues and over cores; a remark in the result says which and why.",
+        " auto chooses --workers CPUs near the devices: on their NUMA nodes, spread over their"
+        " hardware queues and over cores; a remark in the result lists them with the reason.",
     )
     seed: int = _declare(
         Kind.WHOLE,

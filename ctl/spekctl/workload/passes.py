@@ -11,9 +11,9 @@ kernel does where it begins again: a rest at the end of the range that is smalle
 I/O of a strided stream takes a stride. Flushes take nothing, so they add to the I/Os. The run ends
 after the I/Os of all its processes together.
 
-At write pointers a pass is the capacity of the zones, as if all were empty, of which only writes
-take. The last write to a zone is cut to what is left there, so each zone counts in whole writes; of
-several sizes, in as many as fill it on average.
+At write pointers a pass is the capacity of all zones, as if they were empty, and only writes count.
+The last write to a zone is shortened to the space left, so each zone counts in whole writes; with
+several sizes, it counts in as many writes as fill it on average.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ def _writers(streams: Sequence[ResolvedStream]) -> dict[int, list[ResolvedStream
 def _whole_writes(
     writers: Sequence[ResolvedStream], capacities: Sequence[int]
 ) -> Sequence[Fraction]:
-    """Bytes of each zone with what is cut off its last write: up to a whole one, or of several
-    sizes on average."""
+    """Bytes of the writes that fill each zone, the last of which is counted in full: exact for one
+    block size, a mean for several."""
     if not any(capacities):
         raise UsageError(f"no zone of stream '{writers[0].name}' can be written at its pointer")
     lengths = {size.bytes for stream in writers for size in stream.sizes}
@@ -149,9 +149,9 @@ def _whole_writes(
 
 
 def _mean_cut(writers: Sequence[ResolvedStream]) -> Fraction:
-    """Bytes cut off the write that fills a zone, on average: the larger a write, the likelier it is
-    the one that reaches the end, and there all multiples of the greatest common divisor of the
-    sizes are left as often. A zone holds many writes."""
+    """Mean bytes cut off the write that fills a zone. The larger a write, the likelier it reaches
+    the end of the zone, and the space left there is any multiple of the sizes' greatest common
+    divisor with equal probability. Assumes many writes in a zone."""
     shares: dict[int, Fraction] = {}
     for stream in writers:
         writes = stream.weight * Fraction(1_000_000 - stream.read_ppm, 1_000_000)
@@ -202,9 +202,9 @@ def _blocks_of_parts(stream: ResolvedStream, parts: int) -> list[int]:
 def _check_workers(
     arrivals: Sequence[ResolvedArrival], streams: Sequence[ResolvedStream], workers: int, count: int
 ) -> None:
-    """Workers have parts of a range, and of a whole number of passes as many I/Os as these take.
-    Other numbers are shared out by load: workers come to the same share of their parts only where
-    parts and loads are equal."""
+    """Refuse passes that workers would not finish together. Each worker has a part of the range;
+    for whole passes it does the I/Os of its part. Other numbers are divided by load: workers reach
+    the same share of their parts only if parts and loads are equal."""
     if workers == 1 or len(streams) > 1 or streams[0].pattern not in _IN_ORDER:
         return
     (stream,), (arrival,) = streams, arrivals
