@@ -113,8 +113,8 @@ def _paused_rates(
     adds = options.flag("rate_ignore_thinktime")
     if len(gaps) < len(directions) or pause >= gap or (adds and len(gaps) > 1):
         raise UsageError(
-            "thinktime: its pauses and the rate of each direction hold back the I/Os of the other"
-            " one; leave out the pause or the rate"
+            "thinktime: its pauses and the rate of each direction delay the I/Os of the other"
+            " direction; leave out the pause or the rate"
         )
     if not adds:
         plan.differs(PACED_BY_RATE)

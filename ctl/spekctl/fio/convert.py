@@ -21,8 +21,8 @@ from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
 READ_BACK = (
-    "what it reads is not checked here; the run of [{}] reads back at its end all that it has"
-    " written, and checks that"
+    "what it reads is not checked here: at its end, the run of [{}] reads back and checks all that"
+    " it has written"
 )
 SUM = (
     "the run ends after as many I/Os as all its jobs have together, as one of them has several"

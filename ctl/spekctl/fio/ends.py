@@ -28,11 +28,11 @@ POINTERS = "its end is a time; fio ends when it has covered the size of the devi
 CAPACITY = "it ends after the capacity of its zones; fio's random writes end after their size"
 RAMP = "the amount is that after the ramp-up; fio counts the I/Os of the ramp-up towards it as well"
 LOOPED = (
-    "loops: the run does io_size so many times; where io_size is larger than what is to be covered,"
-    " fio counts loops of that, and does the larger of the two"
+    "loops: the run does io_size that many times; if io_size is larger than the range to cover, fio"
+    " counts loops of the range, and does the larger of the two"
 )
 MORE = "io_size is a multiple of the size; fio 3.33 takes up to 100%"
-# Patterns that go over their range in passes.
+# Patterns that pass over their range.
 IN_ORDER = ("sequential", "backward", "strided", "once")
 _AMOUNTS = ("loops", "io_size", "number_ios")
 CYCLES = "limits are checked over each report interval; fio checks over rate_cycle, 1 s by default"
@@ -88,7 +88,7 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
         plan.amount = None if end is None else end * clones
     for name in _AMOUNTS:
         options.went(name, "run.passes" if plan.passes is not None else "run.count")
-    # Of fio's amounts only number_ios begins again after the ramp-up.
+    # Only number_ios is counted by fio from the end of the ramp-up.
     if end is not None and not by_number and "ramp" in plan.run:
         plan.differs(RAMP)
     if clones > 1 and not plan.apart:
@@ -138,7 +138,7 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     size = _bytes(options, base)
     if any(stream["pattern"] == "write-pointer" for stream in plan.streams) and not in_bytes:
         in_order = not (options.text("rw") or "read").startswith("rand")
-        # A pass is that of the writes, and fio counts reads as well.
+        # A pass counts writes only, but fio counts reads as well.
         written = 100 - int(first["read"].rstrip("%")) if len(plan.streams) == 1 else 0
         if written and (in_order or size is None):
             if not in_order:
@@ -257,8 +257,8 @@ def _passes(total: Fraction, parts: Fraction) -> int | float:
 
 
 def has_map(options: Reader, base: int) -> bool:
-    """Whether fio has a map of the blocks that a random job has done: places other than those of
-    its smallest blocks have none, of whichever direction they are."""
+    """Whether fio has a map of the blocks that a random job has done: it has none if, in any
+    direction, blocks are aligned to anything but the smallest block size."""
     pairs = zip(alignments(options, base), block_sizes.smallest(options, base), strict=True)
     return not options.flag("norandommap") and all(align in (0, size) for align, size in pairs)
 
@@ -339,7 +339,7 @@ def _steady(options: Reader, plan: Plan) -> None:
     interval = math.ceil(samples / WINDOW_MAX)
     rounds = max(2, samples // interval)
     if name.endswith("_slope"):
-        # fio's is per sample, spek's one over the whole window.
+        # fio's slope is per sample, spek's over the whole window.
         limits = f"range={_NO_LIMIT},slope={_percent(share * interval * (rounds - 1))}"
     else:
         limits = f"range={_percent(2 * share)},slope={_NO_LIMIT}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which jobs end others when they end: exitall, which one job sets for all, and exit_what."""
+"""exitall and exit_what: jobs whose end ends others. exitall of any job applies to all."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ USELESS = "no effect without exitall, as in fio"
 
 
 def ends_another(plan: Plan, another: Plan) -> bool:
-    """Whether the end of a job is that of @another, which runs beside it."""
+    """Whether the end of a job also ends @another, which runs beside it."""
     return plan.exits in KINDS[1:] or (plan.exits == "group" and plan.group == another.group)
 
 
 def check(steps: Sequence[Sequence[tuple[str, Plan]]]) -> None:
-    """Refuse jobs that fio never starts, and those beside which another one ends at a time that is
-    not known; jobs with their names, step by step."""
+    """Refuse jobs that fio never starts, and jobs that another job ends at an unknown time. @steps:
+    the jobs with their names."""
     for number, step in enumerate(steps):
         for name, plan in step:
             for later, waiting in (job for after in steps[number + 1 :] for job in after):
@@ -38,7 +38,7 @@ def check(steps: Sequence[Sequence[tuple[str, Plan]]]) -> None:
 
 
 def _known(plan: Plan, beside: Plan) -> bool:
-    """Whether it is known which of two jobs ends first: both end by time, or they are alike."""
+    """Whether it is known which of two jobs ends first: both end by time, or they are equal."""
     by_size = [each.amount or each.passes or "time" not in each.run for each in (plan, beside)]
     kinds = {
         repr((each.files, each.streams, each.arrivals, each.delay_ns, each.amount, each.passes))
@@ -48,8 +48,8 @@ def _known(plan: Plan, beside: Plan) -> bool:
 
 
 def cut(plans: Sequence[Plan], starts: Sequence[int], ends: Sequence[int]) -> list[int]:
-    """The @ends of jobs that run by time, where some end others; one that ends before its start
-    does not run."""
+    """The @ends of jobs that run by time, after jobs have ended others. A job that is ended before
+    its start does not run."""
     result = list(ends)
     # A job that is ended ends others as well.
     for _ in plans:

@@ -25,7 +25,7 @@ _RANDOM = ("uniform", "once", "runs", "zipf", "pareto", "normal", "zoned", "writ
 _NOT_IN_FIO = {
     "walk": "fio has no hierarchical random walk",
     "hotband": "fio has no hot band",
-    "backward": "fio that goes back begins with the first block and leaves the last one out",
+    "backward": "going backwards, fio begins with the first block and leaves the last one out",
     "trace": "traces are not exported; fio replays an iolog (read_iolog), which `spekctl trace"
     " convert` writes",
 }

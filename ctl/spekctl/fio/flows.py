@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs that fio couples by flow: the I/Os of each are a share of those of all.
+"""Jobs that fio couples by flow: each has a share of the I/Os of all.
 
 They become one closed loop, which draws the next I/O by the shares of its streams. The first job
 of a flow has the loop, the others have no arrival process of their own.
@@ -15,7 +15,7 @@ from spekctl.fio.plan import Plan
 
 FLOW = (
     "jobs of one flow have one closed loop of the depth of all, whose I/Os are drawn by the weights"
-    " of the jobs; fio keeps a depth for each, and lets a job wait that is ahead"
+    " of the jobs; in fio each job keeps its depth, and a job that is ahead waits"
 )
 ALONE = "nothing: no other job has its flow_id, and clones have equal weights"
 SHARES = "stream.share"

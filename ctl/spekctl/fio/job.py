@@ -60,12 +60,12 @@ OVERLAPS = "I/Os in flight may overlap; with serialize_overlap fio waits for tho
 MAP = "fio's random map avoids blocks done before; here blocks of several sizes may repeat"
 MIX = "reads and writes are drawn for each I/O; fio keeps the share over time"
 BACKWARD = (
-    "each pass begins with the last block of the range; fio begins with its first one, and then"
-    " goes back from the last one but one"
+    "each pass begins with the last block of the range; fio begins with the first block, and then"
+    " goes back from the second to last"
 )
 CLONES = "clones share the depth of all; fio keeps a depth for each"
 CLONES_RATE = (
-    "clones share the rate of all, and whose turn it is is drawn; fio keeps a rate for each"
+    "clones share the rate of all, and the clone of each I/O is drawn; fio keeps a rate for each"
 )
 FLUSHES = (
     "flushes are drawn with that share of the writes and count as I/Os; fio sends one after every N"
@@ -138,7 +138,7 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     sequencer = options.get("rw_sequencer", "sequential")
     if sequencer not in ("sequential", "identical"):
         reasons.append(f"rw_sequencer: '{sequencer}' is neither sequential nor identical")
-    # It is of the I/Os between random ones.
+    # It only concerns I/Os between random ones.
     elif sequencer == "identical" and kind in RANDOM and number not in ("", "1"):
         reasons.append(
             f"rw_sequencer: identical has {number} I/Os at each place, and spek continues from each"
@@ -152,7 +152,7 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
 
 
 def _last_of_cache(options: Mapping[str, str | None]) -> str | None:
-    """Of direct and buffered, which are opposites, fio goes by the one that is given last."""
+    """The last given of direct and buffered: they are opposites, and fio uses the last one."""
     return next((name for name in reversed(list(options)) if name in ("direct", "buffered")), None)
 
 
@@ -326,7 +326,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     options.went("offset_increment", "stream.start of each clone")
     own_places = laws.has_own_places(options)
     alike = not own_places and all(part["pattern"] not in ends.IN_ORDER for part in parts)
-    # Of a clone there would be one for each rate.
+    # A clone would need a process for each rate.
     if not paused and (clones * len(parts) > most or (split and _has_rate(options))):
         plan.apart = False
     if plan.apart and clones * len(parts) > most:
@@ -594,8 +594,8 @@ def _pattern(
 
 
 def _run_length(plan: Plan, count: int, mix: Mix) -> int:
-    """Bytes of a run of @count I/Os. spek's ends before the I/O that would reach its end, so that
-    it has a block more; of several sizes it is that for which there are @count on average."""
+    """Bytes of a run of @count I/Os. A run of spek ends before the I/O that would reach its end, so
+    it is a block longer; with several sizes, the run has @count I/Os on average."""
     if len(mix) == 1:
         return (count + 1) * mix[0][0]
     unit = math.gcd(*(size for size, _ in mix))

@@ -198,7 +198,7 @@ def engine_of(text: str | None) -> str:
     return "libaio" if name.startswith(("aio", "linuxaio")) else name
 
 
-# What other tools call it, or people do, where the letters alone would say something else.
+# Names that other tools or people use, where the nearest spelling would be another option.
 _MEANT = {
     **dict.fromkeys(("duration", "time", "seconds", "length"), "runtime"),
     **dict.fromkeys(("queue_depth", "queuedepth", "qd", "depth"), "iodepth"),
@@ -215,7 +215,7 @@ _LIKE = 0.75
 
 
 def hint(name: str) -> str:
-    """Text to append to a sentence about an option that there is not: the one that is meant."""
+    """Text to append to a sentence about an unknown option: the option that is probably meant."""
     known = (*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES)
     meant = _MEANT.get(name) or nearest(name, known, _LIKE)
     return f"; did you mean '{meant}'?" if meant is not None else ""

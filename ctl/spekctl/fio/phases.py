@@ -35,7 +35,8 @@ LEFT = "--start-at, less what the steps before take"
 
 
 def count_delays(steps: Sequence[Sequence[Plan]]) -> None:
-    """Delays of later steps as those after the step before: in fio all count from its own start."""
+    """Turn the delays of later steps, which fio counts from its own start, into delays after the
+    step before."""
     least, exact = 0, True
     for number, step in enumerate(steps):
         if number:
@@ -134,7 +135,7 @@ def in_phases(plans: Sequence[Plan]) -> list[list[tuple[int, Plan]]]:
 
 
 def cut(plans: Sequence[Plan]) -> None:
-    """Shorten the times of jobs that run apart from each other, and end with each other."""
+    """Shorten the times of jobs that run separately but end each other."""
     starts = [plan.delay_ns for plan in plans]
     begins = [plan.delay_ns + _ns(plan, "ramp") for plan in plans]
     if not any(plan.exits for plan in plans) or any("time" not in plan.run for plan in plans):

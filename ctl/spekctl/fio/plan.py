@@ -17,9 +17,9 @@ Mix = list[tuple[int, int]]  # block sizes in bytes, with weights
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the command that runs the jobs says of their load."""
+    """The load that the command which runs the jobs sets."""
 
-    workers: int = 1  # the most, of a sweep over workers
+    workers: int = 1  # the most, for a sweep over workers
     load: bool = False  # it sets the depth or the rate, which only a single process has
 
 

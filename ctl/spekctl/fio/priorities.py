@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""I/O priorities of a job of fio, and the share of its I/Os that has another one."""
+"""I/O priorities of a job of fio, and of the share of its I/Os with a priority of its own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def of_job(options: Reader) -> str | None:
 
 
 def shared_out(options: Reader, plan: Plan, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The streams of a job, those with a share of I/Os of another priority as two."""
+    """The streams of a job; a stream with a share of I/Os of another priority becomes two."""
     given = {
         name: values.by_direction(options.text(name) or usual)
         for name, usual in zip(SHARED, ("0", "1", "0"), strict=True)

@@ -329,7 +329,7 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
     ("more", "sentence"),
     [
         ('pattern="hotband"\n', "stream 'm': fio has no hot band"),
-        ('pattern="backward"\n', "stream 'm': fio that goes back begins with"),
+        ('pattern="backward"\n', "stream 'm': going backwards, fio begins with"),
         ('pattern="sequential"\nread="50%"\n', "fio keeps a place for each direction"),
         ('read="12.5%"\n', "read: fio has whole numbers, not 12.5"),
         ('pattern="once"\nalign=65536\n', "align: fio keeps no map of what is done with its"),
