@@ -247,6 +247,14 @@ def test_a_silent_program_is_started_again_if_its_interval_is_known(
         daq.finish()
 
 
+def second_start(tmp_path: Path, then: str) -> str:
+    """A program that measures 5 W and fails, does @then at its second start, then measures 6 W."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    text = f"if mkdir {first}; then echo a.W; echo 5; sleep 0.2; exit 1; fi\n"
+    text += f"if mkdir {second}; then {then}; fi\n"
+    return shell(tmp_path, text + "echo a.W; echo 6; sleep 600\n")
+
+
 @pytest.mark.parametrize(
     "then",
     ["exec sleep 600", "while :; do printf a; sleep 0.1; done"],
@@ -257,10 +265,7 @@ def test_a_program_without_header_is_started_again_after_its_return(
 ) -> None:
     """Without an interval, its silence is none; but no program may keep its header back."""
     rails = rails_file(tmp_path, '[[rail]]\nname = "a"\n')
-    first, second = tmp_path / "first", tmp_path / "second"
-    text = f"if mkdir {first}; then echo a.W; echo 5; sleep 0.2; exit 1; fi\n"
-    text += f"if mkdir {second}; then {then}; fi\n"
-    command = shell(tmp_path, text + "echo a.W; echo 6; sleep 600\n")
+    command = second_start(tmp_path, then)
     with running(tmp_path, program, "-s", "exec", command, "-r", rails, "-p") as daq:
         sentence = "the program has written no header line within 10 s"
         daq.until(lambda: [6_000_000] in [v for _, v in daq.rows], "it is not started again")
@@ -281,10 +286,7 @@ def test_a_program_that_ends_without_header_later_is_started_again(
 ) -> None:
     """At its first start it is a failure; status 0 says neither time that all is measured."""
     rails = rails_file(tmp_path, '[[rail]]\nname = "a"\n')
-    first, second = tmp_path / "first", tmp_path / "second"
-    text = f"if mkdir {first}; then echo a.W; echo 5; sleep 0.2; exit 1; fi\n"
-    text += f"if mkdir {second}; then {then}; fi\n"
-    command = shell(tmp_path, text + "echo a.W; echo 6; sleep 600\n")
+    command = second_start(tmp_path, then)
     with running(tmp_path, program, "-s", "exec", command, "-r", rails, "-p") as daq:
         daq.until(lambda: [6_000_000] in [v for _, v in daq.rows], "it is not started again")
         assert daq.finish()[1][0][1] == [5_000_000]

@@ -11,11 +11,11 @@ import os
 import select
 import socket
 import struct
-import threading
-import tty
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from lib.daq.lines import SerialLine, TcpPort
 
 HOLDING, INPUT = 3, 4
 ILLEGAL_FUNCTION, ILLEGAL_ADDRESS, BUSY, NO_TARGET = 1, 2, 6, 11
@@ -69,32 +69,13 @@ class Meter:
         return struct.pack(f">BB{count}H", function, 2 * count, *words)
 
 
-class Serial:
+class Serial(SerialLine):
     """A meter at the end of a serial line, at @path."""
 
     def __init__(self, meter: Meter, path: Path) -> None:
-        self.meter, self.path = meter, path
-        self.master, self.slave = os.openpty()
-        tty.setraw(self.slave)
-        path.symlink_to(os.ttyname(self.slave))
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._serve, daemon=True)
+        super().__init__(path)
+        self.meter = meter
         self.thread.start()
-
-    def __enter__(self) -> Serial:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self.ended.is_set():
-            self.unplug()
-
-    def unplug(self) -> None:
-        """The line hangs up."""
-        self.path.unlink()
-        self.ended.set()
-        self.thread.join()
-        os.close(self.slave)
-        os.close(self.master)
 
     def _serve(self) -> None:
         received = b""
@@ -121,30 +102,13 @@ class Serial:
             os.write(self.master, sent)
 
 
-class Network:
+class Network(TcpPort):
     """A meter with a TCP port."""
 
     def __init__(self, meter: Meter, port: int = 0) -> None:
+        super().__init__(port)
         self.meter = meter
-        self.listener = socket.create_server(("127.0.0.1", port))
-        self.port = int(self.listener.getsockname()[1])
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
-
-    def __enter__(self) -> Network:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ended.set()
-        self.thread.join()
-        self.listener.close()
-
-    def _serve(self) -> None:
-        while not self.ended.is_set():
-            if select.select([self.listener], [], [], STEP_S)[0]:
-                with self.listener.accept()[0] as client:
-                    self._talk(client)
 
     def _talk(self, client: socket.socket) -> None:
         while not self.ended.is_set():

@@ -14,14 +14,13 @@ import fcntl
 import os
 import select
 import termios
-import threading
 import time
-import tty
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from lib.daq.lines import SerialLine
 from lib.powersensor3.wire import BOARD, STAMPS, STOP, Sensor, level_words
 
 Levels = tuple[int, ...]
@@ -60,36 +59,16 @@ class Device:
     is_streaming: bool = False
 
 
-class Plugged:
+class Plugged(SerialLine):
     """A device that is plugged in: its serial line is at @path."""
 
     def __init__(self, device: Device, path: Path) -> None:
-        self.device, self.path = device, path
-        self.master, self.slave = os.openpty()
-        tty.setraw(self.slave)
+        super().__init__(path)
         os.set_blocking(self.master, False)
-        self.line = os.ttyname(self.slave)
-        path.symlink_to(self.line)
-        self.ended = threading.Event()
+        self.device = device
         self.pending = bytearray()
         self.sent = 0
-        self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
-
-    def __enter__(self) -> Plugged:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self.ended.is_set():
-            self.unplug()
-
-    def unplug(self) -> None:
-        """The line hangs up."""
-        self.path.unlink()
-        self.ended.set()
-        self.thread.join()
-        os.close(self.slave)
-        os.close(self.master)
 
     def _serve(self) -> None:
         while not self.ended.is_set():

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from lib.daq.lines import TcpPort
+
 MODULE = "usb::QTL1847-01-016"
 STEP_S = 0.01
 MOST_ROWS = 3072
@@ -106,33 +108,22 @@ class Module:
         return "\r\n".join([*rows, "eof"])
 
 
-class Server:
+class Server(TcpPort):
     """It serves a module."""
 
     def __init__(self, module: Module) -> None:
+        super().__init__()
         self.module = module
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self.listener.getsockname()[1])
-        self.ended, self.hung_up = threading.Event(), threading.Event()
-        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.hung_up = threading.Event()
         self.thread.start()
 
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ended.set()
-        self.thread.join()
-        self.listener.close()
-
-    def _serve(self) -> None:
-        while not self.ended.is_set():
-            if select.select([self.listener], [], [], STEP_S)[0]:
-                with self.listener.accept()[0] as client:
-                    self._talk(client)
-                self.module.started_ns = None
-
     def _talk(self, client: socket.socket) -> None:
+        try:
+            self._answer(client)
+        finally:
+            self.module.started_ns = None
+
+    def _answer(self, client: socket.socket) -> None:
         received = b""
         while not self.ended.is_set():
             if self.hung_up.is_set():
