@@ -17,8 +17,8 @@
  * alone. The requests that a plug fetches ahead would make it look full.
  *
  * A read that the device has completed ends later, in the block layer's kintegrityd, once its
- * information is checked; its request is free by then. A mismatch is BLK_STS_PROTECTION, whoever
- * notices it: EILSEQ.
+ * information is checked; its request is free by then. A mismatch is BLK_STS_PROTECTION (EILSEQ),
+ * whether the device or the block layer finds it.
  */
 #include <linux/bio.h>
 #include <linux/blk-mq.h>

@@ -200,7 +200,7 @@ def switched_off(node: str, name: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_who_checks_nothing_finds_nothing(controller: Controller, backend: str) -> None:
-    """Where the block layer is told not to check, and the disk does not, either."""
+    """Neither the block layer, whose check is switched off, nor the disk checks here."""
     with protected_scsi(dif=0) as node:
         controller.complete(in_order(node, backend, write=True))
         plant_scsi(node, 5)

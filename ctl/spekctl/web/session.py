@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The session of a server of one machine: its host helper, the run under way, and what the pages
-are told.
+"""The session of a server of one machine: its host helper, the run under way, and the events of
+its pages.
 """
 
 from __future__ import annotations
