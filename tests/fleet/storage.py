@@ -71,7 +71,8 @@ class Threads:
 
     def times(self) -> dict[str, tuple[str, int]]:
         """Name and CPU time, in ns, of each: by its number and its start, as numbers are used
-        again. Workers of the kernel have one name."""
+        again. Workers of the kernel have one name. The time of a thread that is running is that of
+        its CPU's last tick."""
         known, self._known = self._known, {}
         times: dict[str, tuple[str, int]] = {}
         for process in filter(str.isdecimal, os.listdir("/proc")):

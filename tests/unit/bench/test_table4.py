@@ -102,8 +102,10 @@ def test_the_thread_that_reads_cpu_times_has_its_own_among_them() -> None:
     threads = storage.Threads(0)
     name, first_ns = threads.times()[mine]
     assert name == Path(f"/proc/self/task/{itself}/comm").read_text().strip()
-    again, second_ns = threads.times()[mine]
-    assert again == name and second_ns > first_ns > 0
+    assert first_ns > 0
+    # The kernel adds to a running thread's time at its ticks: two looks may come between two.
+    eventually(lambda: threads.times()[mine][1] > first_ns, "its time does not grow", 60.0)
+    assert threads.times()[mine][0] == name
     assert storage.Threads(itself).times()[mine][0] == storage.READER
     assert table4.parts_of({storage.READER: 1, "iscsi_ttx": 3})[storage.READER] == 0.25
 
