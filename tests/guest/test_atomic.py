@@ -12,7 +12,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-from lib.guest.disks import add_partition, array_disk, delete_partition, scsi_disk, settle
+from lib.guest.disks import (
+    array_disk,
+    partition,
+    scsi_disk,
+)
 from lib.guest.drive import queue_of
 from lib.guest.modelled import SMALL, modelled
 from lib.guest.netlink import MIB, asu, delete, new, state, stream
@@ -105,17 +109,11 @@ def test_what_is_not_a_unit_is_refused(nl: Socket, atomic_disk: str, backend: Ba
 
 def test_a_partition_between_units_has_none(nl: Socket, atomic_disk: str) -> None:
     for start, works in ((2048, True), (2049, False)):
-        add_partition(atomic_disk, 1, start, 16384)
-        node = f"{atomic_disk}1"
-        settle()
-        try:
+        with partition(atomic_disk, 1, start, 16384) as node:
             if works:
                 complete(nl, node, **atomic_run(32 * KIB))
             else:
                 assert_refused(nl, node, "partition is not aligned", atomic_run(32 * KIB))
-        finally:
-            settle()
-            delete_partition(atomic_disk, 1)
 
 
 @pytest.mark.usefixtures("drive_module")

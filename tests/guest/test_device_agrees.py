@@ -9,24 +9,20 @@ kind; test_device_matrix.py has all sizes, depths and workloads on all drivers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from lib.guest.agree import assert_streams_agree, run_and_compare, target_sums, watch
 from lib.guest.disks import (
-    add_partition,
-    delete_partition,
     disk_of_kind,
     null_disk,
     nvme_with_poll_queues,
+    partition,
     resize_partition,
     scsi_disk,
-    settle,
 )
 from lib.guest.drive import Controller, assert_completed, capacity, one_stream, shipped, sysfs
 from lib.guest.netlink_raw import Refusal
 from lib.guest.trace import RequestCounts, disk_stat, request_log
-from lib.waiting import eventually
 
 from spekctl.kernel.records import Direction
 
@@ -77,25 +73,15 @@ def test_scsi_counts_once_what_it_had_no_room_for(
 # ---- partitions ----
 
 
-def partition(node: str, number: int, start: int, sectors: int) -> str:
-    """Tell the kernel of a partition, without writing a table."""
-    add_partition(node, number, start, sectors)
-    settle()
-    name = f"{node}p{number}" if node[-1].isdigit() else f"{node}{number}"
-    eventually(lambda: Path(name).exists(), f"{name} did not appear")
-    return name
-
-
 @pytest.fixture(params=["virtio", "scsi_debug"])
 def partitioned(request: pytest.FixtureRequest) -> Iterator[tuple[str, str, int]]:
     """A disk, its second partition, and where that starts, in sectors."""
-    with disk_of_kind(request.param, 512) as node:
-        partition(node, 1, 64, 2000)
-        yield node, partition(node, 2, 2064, 4096), 2064
-        settle()
-        for number in (1, 2):
-            delete_partition(node, number)
-        settle()
+    with (
+        disk_of_kind(request.param, 512) as node,
+        partition(node, 1, 64, 2000),
+        partition(node, 2, 2064, 4096) as part,
+    ):
+        yield node, part, 2064
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -22,10 +22,9 @@ import pytest
 from guest.holders import HOLDERS, WITHOUT_CLAIM, mapped, mounted, opened, tool
 from lib.guest import disk_images
 from lib.guest.disks import (
-    add_partition,
-    delete_partition,
     emulated,
     make_null,
+    partition,
     remove_null,
     settle,
 )
@@ -138,23 +137,14 @@ def test_the_disk_of_a_mounted_partition_and_the_reverse(
 ) -> None:
     """A partition is in use if its disk is; another partition would be free."""
     tool("mkfs.ext4", "-q", empty)
-    # What the kernel is told of needs no table on the disk.
-    add_partition(empty, 1, 2048, 8192)
-    part = f"{empty}p1"
-    eventually(lambda: Path(part).exists(), f"{part} did not appear")
-    settle()
-    try:
-        with mounted(empty, Path("/tmp/spek-mounted")):
-            before = digest(empty)
-            code, sentence = spekctl(capfd, *WRITE, "--write", "--device", part)
-            expected = f"{part} is in use: {Path(empty).name} is mounted on /tmp/spek-mounted"
-            assert (code, sentence) == (ExitCode.REFUSED, expected)
-            with pytest.raises(Refusal, match="one of its partitions or the disk it is on"):
-                controller.run_new(one_stream(part, read_ppm=0, count=1))
-            assert digest(empty) == before
-    finally:
-        settle()
-        delete_partition(empty, 1)
+    with partition(empty, 1, 2048, 8192) as part, mounted(empty, Path("/tmp/spek-mounted")):
+        before = digest(empty)
+        code, sentence = spekctl(capfd, *WRITE, "--write", "--device", part)
+        expected = f"{part} is in use: {Path(empty).name} is mounted on /tmp/spek-mounted"
+        assert (code, sentence) == (ExitCode.REFUSED, expected)
+        with pytest.raises(Refusal, match="one of its partitions or the disk it is on"):
+            controller.run_new(one_stream(part, read_ppm=0, count=1))
+        assert digest(empty) == before
 
 
 def test_who_only_reads_is_not_in_the_way(empty: str, controller: Controller) -> None:
@@ -216,11 +206,6 @@ def test_a_kernel_user_that_nothing_names_keeps_its_disk(
 def test_opens_of_a_disk_and_its_partitions_are_counted(empty: str, controller: Controller) -> None:
     """Those of the whole disk and of its partitions count for the disk; for a partition its own
     and those of the whole disk. An open of a partition is one, whatever it is for the disk."""
-    add_partition(empty, 1, 2048, 4096)
-    add_partition(empty, 2, 8192, 4096)
-    first, second = f"{empty}p1", f"{empty}p2"
-    eventually(lambda: Path(second).exists(), f"{second} did not appear")
-    settle()
 
     def opens(node: str) -> int:
         with controller.ready(one_stream(node, count=1)) as run:
@@ -233,17 +218,13 @@ def test_opens_of_a_disk_and_its_partitions_are_counted(empty: str, controller: 
             f"{wanted} opens were not counted",
         )
 
-    try:
+    with partition(empty, 1, 2048, 4096) as first, partition(empty, 2, 8192, 4096) as second:
         expect(1, 1, 1)
         with opened(first, os.O_RDONLY), opened(first, os.O_RDONLY):
             expect(3, 3, 1)
             with opened(empty, os.O_RDONLY), opened(second, os.O_RDONLY):
                 expect(5, 4, 3)
         expect(1, 1, 1)
-    finally:
-        settle()
-        delete_partition(empty, 1)
-        delete_partition(empty, 2)
 
 
 # ---- what is on it ----

@@ -17,13 +17,11 @@ import pytest
 from lib.guest import scsi
 from lib.guest.agree import target_sums
 from lib.guest.disks import (
-    add_partition,
-    delete_partition,
     disk_of_kind,
     mapped_disk,
     null_disk,
+    partition,
     scsi_disk,
-    settle,
     udev_at_rest,
 )
 from lib.guest.drive import (
@@ -154,17 +152,11 @@ def test_what_a_busy_host_refuses_leaves_nothing_behind(
 
 
 def test_partition_gets_what_is_meant_for_it(controller: Controller) -> None:
-    with scsi_disk(delay=0) as disk:
-        add_partition(disk, 1, 2064, 4096)
-        node = f"{disk}1"
-        eventually(lambda: Path(node).exists(), f"{node} did not appear")
-        settle()
+    with scsi_disk(delay=0) as disk, partition(disk, 1, 2064, 4096) as node:
         config = one_stream(
             node, sizes=[(512, 1), (8 * KIB, 1)], read_ppm=500_000, backend="scsi", count=100
         )
         outcome, commands, (sent,) = run_and_trace(controller, config, node, disk)
-        settle()
-        delete_partition(disk, 1)
 
     assert_completed(outcome)
     assert commands == [command_for(request, 512, start_sector=2064) for request in sent]

@@ -28,8 +28,8 @@ from guest.faults.world import (
 from lib.guest import device_mapper, modules, scsi
 from lib.guest.disks import (
     add_partition,
-    delete_partition,
     format_nvme,
+    partition,
     resize_partition,
     settle,
 )
@@ -403,20 +403,15 @@ def dm_volume_shrinks(world: World) -> str:
 def partition_shrinks(world: World, backend: str) -> str:
     """Nothing is sent beyond its end: requests could, bios can't."""
     node = world.scsi() if backend == "scsi" else world.null().node
-    part = f"{node}1" if backend == "scsi" else f"{node}p1"
-    add_partition(node, 1, 2048, 65536)
-    try:
-        eventually(lambda: Path(part).exists(), f"{part} did not appear", WAIT_S)
-        settle()
-        with world.running(endless(part, backend, arrival=PAUSES)) as run:
-            assert world.get(run).errors == 0
-            resize_partition(node, 1, 2048, 4096)
-            info = world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
-            world.stop(run)
-        assert int(info.first_error.split(" at byte ")[1].split()[0]) >= 4096 * 512
-    finally:
-        settle()
-        delete_partition(node, 1)
+    with (
+        partition(node, 1, 2048, 65536) as part,
+        world.running(endless(part, backend, arrival=PAUSES)) as run,
+    ):
+        assert world.get(run).errors == 0
+        resize_partition(node, 1, 2048, 4096)
+        info = world.wait(run, "no errors were reported", lambda info: info.errors >= ENOUGH)
+        world.stop(run)
+    assert int(info.first_error.split(" at byte ")[1].split()[0]) >= 4096 * 512
     return node
 
 

@@ -170,6 +170,20 @@ def delete_partition(node: str, number: int) -> None:
     _partition(DEL_PARTITION, node, number, 0, 0)
 
 
+@contextlib.contextmanager
+def partition(node: str, number: int, start: int, sectors: int) -> Iterator[str]:
+    """A partition that the kernel knows and no table on the disk has; gives its node."""
+    add_partition(node, number, start, sectors)
+    part = f"{node}p{number}" if node[-1].isdigit() else f"{node}{number}"
+    try:
+        eventually(lambda: Path(part).exists(), f"{part} did not appear")
+        settle()
+        yield part
+    finally:
+        settle()
+        delete_partition(node, number)
+
+
 def _partition(operation: int, node: str, number: int, start: int, sectors: int) -> None:
     partition = struct.pack("@qqi64s64s0q", start * 512, sectors * 512, number, b"", b"")
     buffer = ctypes.create_string_buffer(partition, len(partition))
