@@ -57,3 +57,28 @@ def test_without_guests_no_mount_point_is_made(packages: list[Path]) -> None:
 
     assert call(script, "python") == ""
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("lacks", ["libelf1", "libelf1t64"])
+def test_a_library_may_have_the_name_that_debian_13_gave_it(
+    packages: list[Path], lacks: str
+) -> None:
+    script, _ = packages
+    query = script.parents[1] / "bin/dpkg-query"
+    query.write_text(f'#!/bin/sh\nfor last; do :; done\n[ "$last" = {lacks} ] || echo installed\n')
+
+    assert call(script, "build") == ""
+
+
+def test_what_is_missing_is_installed(packages: list[Path]) -> None:
+    script, _ = packages
+    programs = script.parents[1] / "bin"
+    lacks = "for last; do :; done\ncase $last in libelf1*) exit 1 ;; esac\necho installed"
+    for name, text in {"dpkg-query": lacks, "apt-cache": "", "apt-get": 'echo "$@"'}.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+
+    said = call(script, "build").splitlines()
+
+    assert said[0] == "packages: installing libelf1"
+    assert said[-1].endswith("install --no-install-recommends libelf1")
