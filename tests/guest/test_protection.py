@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
@@ -20,8 +21,8 @@ from guest.protection import (
     read_through_kernel,
     setting,
 )
-from lib.guest.disks import null_disk
-from lib.guest.drive import Controller, Outcome, assert_completed, one_stream
+from lib.guest.disks import null_disk, partition
+from lib.guest.drive import Controller, Outcome, assert_completed, capacity, one_stream
 from lib.guest.scsi import command_log
 
 from spekctl.kernel.records import Reason
@@ -30,6 +31,7 @@ from spekctl.workload.config import RunConfig
 KIB, MIB = 1 << 10, 1 << 20
 COUNT = 64
 IO = 4 * KIB
+SIZE = 8 * MIB  # the part of a disk that is used
 EILSEQ, ENOMEM = 84, 12
 BACKENDS = ("bio", "mq")
 
@@ -47,7 +49,32 @@ def protected_disk(kind: str) -> AbstractContextManager[str]:
     return protected_scsi(**SCSI[kind]) if kind in SCSI else protected_nvme(NVME[kind])
 
 
-def mixed(node: str, backend: str, **more: Any) -> RunConfig:
+def used(node: str) -> int:
+    return min(capacity(node), SIZE)
+
+
+def filling(node: str) -> RunConfig:
+    """Writes all that is used. Blocks of QEMU's NVMe disk that nothing was written to have
+    information that passes, but not beside others that were written."""
+    piece = 64 * KIB
+    return one_stream(
+        node,
+        sizes=[(piece, 1)],
+        pattern="sequential",
+        read_ppm=0,
+        backend="bio",
+        count=used(node) // piece,
+        range_bytes=used(node),
+    )
+
+
+def at_once(kind: str) -> dict[str, int]:
+    """Options for I/Os that overlap. QEMU's NVMe disk transfers data and their information apart:
+    two I/Os of a block at once can leave it the data of one and the information of the other."""
+    return {"depth": 8, "workers": 2} if kind in SCSI else {"depth": 1, "workers": 1}
+
+
+def mixed(node: str, backend: str, depth: int = 8, **more: Any) -> RunConfig:
     """Reads and writes of sizes that are one segment, several, and several requests."""
     config = one_stream(
         node,
@@ -56,7 +83,8 @@ def mixed(node: str, backend: str, **more: Any) -> RunConfig:
         read_ppm=500_000,
         backend=backend,
         count=300,
-        depth=8,
+        depth=depth,
+        range_bytes=used(node),
         **more,
     )
     return msgspec.structs.replace(config, data="random")
@@ -97,10 +125,28 @@ def assert_found(outcome: Outcome, block: int) -> None:
 def test_what_mq_writes_is_right_to_others(controller: Controller, kind: str) -> None:
     """The block layer checks it for dd, and spek what the block layer has generated."""
     with protected_disk(kind) as node:
+        controller.complete(filling(node))
         for backend in ("mq", "bio", "mq"):
-            outcome = controller.complete(mixed(node, backend, workers=2))
+            outcome = controller.complete(mixed(node, backend, **at_once(kind)))
             assert outcome.target.backend == backend
-            read_through_kernel(node, 8 * MIB)
+            read_through_kernel(node, SIZE)
+
+
+@pytest.mark.parametrize("kind", ["type1", "host", "nvme1"])
+def test_a_partition_has_it_by_its_place_on_the_disk(controller: Controller, kind: str) -> None:
+    """Reference tags are those of the disk's blocks."""
+    start = 1000
+    with protected_disk(kind) as disk:
+        with partition(disk, 1, start, 6144) as node:
+            controller.complete(filling(node))
+            for backend in ("mq", "bio"):
+                controller.complete(mixed(node, backend, **at_once(kind)))
+                controller.complete(in_order(node, backend, write=True))
+                controller.complete(in_order(node, "mq", write=False))
+        # By the whole disk: the pieces that were written last.
+        copy = ["dd", f"if={disk}", "of=/dev/null", f"bs={BLOCK}", "iflag=direct"]
+        written = [f"skip={start}", f"count={COUNT * IO // BLOCK}"]
+        subprocess.run([*copy, *written], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("kind", ["type1", "type3"])
@@ -233,4 +279,4 @@ def test_io_without_memory_fails(controller: Controller, backend: str) -> None:
         assert (outcome.info.errors, outcome.ios()) == (300, 0)
         assert outcome.info.first_error.endswith(f"errno {ENOMEM}")
         controller.complete(mixed(node, backend))
-        read_through_kernel(node, 8 * MIB)
+        read_through_kernel(node, SIZE)

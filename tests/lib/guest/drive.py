@@ -294,8 +294,12 @@ def one_stream(
     stripe_bytes: int = 0,
     align_bytes: int = 0,
     spin_ns: int = 0,
+    range_bytes: int = 0,
 ) -> RunConfig:
-    """One stream over the whole of a device, or striped over several."""
+    """One stream over the whole of a device, or striped over several.
+
+    @range_bytes: of its range, from the beginning; 0: all
+    """
     smallest = min(capacity(node) for node in nodes)
     if len(nodes) > 1:
         smallest -= smallest % stripe_bytes
@@ -310,7 +314,7 @@ def one_stream(
         read_ppm=read_ppm,
         pattern=pattern,
         range_start=0,
-        range_bytes=size,
+        range_bytes=range_bytes or size,
         align_bytes=align_bytes or min(size for size, _ in sizes),
         sizes=[ResolvedSize(size, weight) for size, weight in sizes],
     )
