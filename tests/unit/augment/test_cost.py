@@ -16,6 +16,7 @@ from bench.augment_cost import (
     recovery,
     recovery_per_block,
 )
+from lib.build.budget import above
 
 # Entries for each head of the hash are 1 to 2, so that 2 are looked at on average if blocks
 # are spread as by chance, and 11 or 12 in the longest chain of a million.
@@ -66,7 +67,7 @@ def test_instructions_of_a_bio() -> None:
 
     print(costs)
     assert BUDGET.keys() == costs.keys()
-    assert {title: cost for title, cost in costs.items() if cost > BUDGET[title]} == {}
+    assert above(costs, BUDGET) == {}
 
 
 @counts
@@ -75,7 +76,7 @@ def test_instructions_of_recovery() -> None:
 
     print(costs)
     assert RECOVERY_BUDGET.keys() == costs.keys()
-    assert {title: cost for title, cost in costs.items() if cost > RECOVERY_BUDGET[title]} == {}
+    assert above(costs, RECOVERY_BUDGET) == {}
 
 
 @counts
