@@ -258,7 +258,7 @@ ab-proof: deps-bench deps-kernel ## build two kernels that are 15 instructions p
 # ---- packages ----
 
 # They are built from the last commit; .ci/packaging/README.md says how. Results are in out/packages/.
-.PHONY: wheel deb rpm test-packages test-secure-boot release pins deps-packages
+.PHONY: wheel deb rpm test-packages test-distributions test-secure-boot release pins deps-packages
 deps-packages:
 	@.ci/packages daq packages
 
@@ -273,7 +273,11 @@ rpm: deps-packages ## build an rpm of the modules' sources, spek-dkms
 	@.ci/packaging/build rpm
 
 test-packages: deps deps-packages ## build packages twice, install, upgrade and purge them in a fresh Debian 12 root (root)
-	@$(PYTHON) -m pytest -q tests/packages --ignore tests/packages/test_secure_boot.py $(ARGS)
+	@$(PYTHON) -m pytest -q tests/packages --ignore tests/packages/test_secure_boot.py \
+		--ignore tests/packages/test_distributions.py $(ARGS)
+
+test-distributions: deps deps-packages ## run make demo, make test without guests, and make deb in a fresh Debian 13 root (root)
+	@$(PYTHON) -m pytest -q tests/packages/test_distributions.py $(ARGS)
 
 test-secure-boot: deps deps-packages ## boot Debian's kernels with Secure Boot on and load signed and unsigned modules
 	@$(PYTHON) -m pytest -q tests/packages/test_secure_boot.py $(ARGS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A fresh Debian 12 below a directory, and commands in it."""
+"""A fresh Debian below a directory, by default Debian 12, and commands in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -16,7 +17,12 @@ SUITE = "bookworm"
 OLDER = "0.0.9"  # the version that is upgraded
 OWN = "--mount --pid --fork --kill-child"
 SPACE = "6G"  # what a root with a compiler, the packages and their libraries may take
-PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+VARIABLES = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LC_ALL": "C.UTF-8",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
 # What programs note down while packages come and go.
 VOLATILE = (
     "proc",
@@ -62,7 +68,7 @@ def mirror() -> str:
     return next(uri for uri in uris if "security" not in uri)
 
 
-def unpack(archive: Path) -> None:
+def unpack(archive: Path, suite: str = SUITE) -> None:
     """Bootstraps the smallest Debian that has apt into the file @archive."""
     subprocess.run(
         [
@@ -70,7 +76,7 @@ def unpack(archive: Path) -> None:
             "-q",
             "--variant=minbase",
             "--include=ca-certificates",
-            SUITE,
+            suite,
             archive,
             mirror(),
         ],
@@ -79,11 +85,11 @@ def unpack(archive: Path) -> None:
 
 
 @contextlib.contextmanager
-def in_memory(folder: Path) -> Iterator[None]:
+def in_memory(folder: Path, space: str = SPACE) -> Iterator[None]:
     """The empty directory @folder is a file system in memory: dpkg waits for no disk, and nothing
     has to be deleted file by file."""
     subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "spek-debian", folder], check=True
+        ["mount", "-t", "tmpfs", "-o", f"size={space}", "spek-debian", folder], check=True
     )
     try:
         yield
@@ -96,6 +102,7 @@ class DebianRoot:
 
     def __init__(self, path: Path, archive: Path) -> None:
         self.path = path
+        self._variables = dict(VARIABLES)
         path.mkdir(parents=True)
         subprocess.run(["tar", "-C", path, "-xf", archive], check=True)
         shutil.copy("/etc/resolv.conf", path / "etc/resolv.conf")
@@ -105,7 +112,7 @@ class DebianRoot:
     def run(self, script: str) -> str:
         """All that the shell @script prints, as root in this Debian, with mounts and processes of
         its own. It has to succeed."""
-        variables = f"PATH={PATH} HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive"
+        variables = shlex.join(f"{name}={value}" for name, value in self._variables.items())
         return self.beside(f'exec chroot {self.path} env -i {variables} sh -euc "$1"', script)
 
     def beside(self, command: str, *words: str | Path) -> str:
@@ -122,6 +129,14 @@ class DebianRoot:
         said = f"{command} {' '.join(map(str, words))}\nexit code {done.returncode}\n{done.stdout}"
         assert done.returncode == 0, said
         return done.stdout
+
+    def configure_pip(self) -> None:
+        """pip in it asks and trusts what pip asks and trusts here."""
+        variables = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+        self._variables |= variables
+        for path in ("/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt"):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copy(path, f"{self.path}{path}")
 
     def put(self, packages: Path) -> str:
         """Copies a directory of packages into it; the words that install them with apt."""
