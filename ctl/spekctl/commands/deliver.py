@@ -50,29 +50,50 @@ def deliver_imported(
     sources: Sequence[Path], steps: Sequence[Imported], output: Path | None
 ) -> None:
     """Workloads of @sources, files of another program, which run one after the other or beside the
-    one before, to a file each or to standard output; the report on standard error."""
+    one before, to a file each or to standard output; the report on standard error. A workload of
+    several hosts is followed by its plan, in a file beside its own."""
     from spekctl.render.imported import report_lines
     from spekctl.workload import override
 
     paths = [numbered(output, number, len(steps)) for number in range(1, len(steps) + 1)]
-    for path in paths:
+    plans = [
+        None if path is None or not step.clients else path.with_suffix(f".plan{path.suffix}")
+        for step, path in zip(steps, paths, strict=True)
+    ]
+    for path in (*paths, *plans):
         files.check_writable(path)
         files.check_apart(path, sources)
-    for number, (step, path) in enumerate(zip(steps, paths, strict=True), start=1):
+    for number, (step, path, plan) in enumerate(zip(steps, paths, plans, strict=True), start=1):
         title = f"step {number} of {len(steps)}: {step.workload.workload.name}"
         if step.beside:
             title += f", which starts together with step {number - 1}"
-        text = override.to_toml(step.workload)
-        if path is not None:
-            files.put(path, text.encode())
-        else:
-            click.echo((f"# {title}\n" if len(steps) > 1 else "") + text, nl=False)
+        _put(override.to_toml(step.workload), path, title if len(steps) > 1 else "")
+        if step.clients:
+            name = f"{step.workload.workload.name}.toml" if path is None else path.name
+            _put(_plan_text(step, name), plan, f"plan of {name}")
         if len(steps) > 1:
             click.echo(title if path is None else f"{title}: {path}", err=True)
         for line in report_lines(step):
             click.echo(line, err=True)
-    if output is None and len(steps) > 1:
-        click.echo("each step is a workload of its own; -o FILE writes them as files", err=True)
+        if plan is not None:
+            click.echo(f"its plan, for `spekctl fleet run`: {plan}", err=True)
+    if output is None and (len(steps) > 1 or steps[0].clients):
+        what = "each step is a workload of its own" if len(steps) > 1 else "a plan names its file"
+        click.echo(f"{what}; -o FILE writes them as files", err=True)
+
+
+def _put(text: str, path: Path | None, title: str) -> None:
+    """Text to a file, or to standard output under a title if it has one."""
+    if path is not None:
+        files.put(path, text.encode())
+    else:
+        click.echo((f"# {title}\n" if title else "") + text, nl=False)
+
+
+def _plan_text(step: Imported, workload: str) -> str:
+    from spekctl.fleet import imported
+
+    return imported.to_toml(imported.plan_of(step, workload))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ def command(file: Path, output: Path | None) -> int:
     forXXX loops has several, and one whose WDs have devices of their own has several that start
     together.
 
-    Raw I/O only (HD, SD, WD, RD), on this host. Of iorate=curve the run at the highest rate is
+    Raw I/O only (HD, SD, WD, RD). A run of remote hosts is a workload and a plan, FILE.plan.toml,
+    for `spekctl fleet run`. Of iorate=curve the run at the highest rate is
     imported. A report on standard error says what became of each parameter,
     which parameters are not needed, and which differences may change the results. A file with
     parameters that cannot be converted is refused, and the message names all of them.

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from spekctl.workload.imported import Imported
+from spekctl.workload.imported import Client, Imported
 
 
 def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
@@ -24,8 +24,33 @@ def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
             f"different from {imported.program}: the workload does not say when it ends;"
             " --time does, by default 60s"
         )
-    if imported.command_line and not taken:
+    if imported.clients:
+        yield from _client_lines(imported.clients)
+    elif imported.command_line and not taken:
         yield f"give to `spekctl run`: {' '.join(imported.command_line)}"
+
+
+def _client_lines(clients: Sequence[Client]) -> Iterator[str]:
+    """What a plan of these hosts has, and what it lacks."""
+    for client in clients:
+        if client.name != client.origin:
+            yield f"host {client.origin} is {client.name} in the plan"
+    for client in clients:
+        strange = [path for path in client.devices if not path.startswith("/dev/")]
+        if strange:
+            yield (
+                f"fill in devices of {client.name}: {', '.join(strange)} is not below /dev, and"
+                " spek loads block devices only"
+            )
+    yield "fill in listen of the plan, tls://ADDRESS:PORT at which the hosts reach the controller"
+    names = " ".join(client.name for client in clients)
+    yield f"make keys, and copy to each host its own: spekctl fleet init keys {names}"
+    joining = [client.name for client in clients if not client.ssh]
+    if joining:
+        yield (
+            f"start `spekctl fleet join` on {', '.join(joining)}, or fill in ssh of the plan: the"
+            " file has no host for ssh there"
+        )
 
 
 def _by_text(entries: Mapping[str, str]) -> dict[str, list[str]]:

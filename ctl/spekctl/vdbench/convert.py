@@ -15,10 +15,19 @@ from typing import Any
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
-from spekctl.vdbench import parmfile
-from spekctl.vdbench.keywords import DIFFERENT, LOOPS, MAPPED, NOT_NEEDED, REFUSED
+from spekctl.vdbench import clients, hosts, parmfile
+from spekctl.vdbench.hosts import Kinds, matches
+from spekctl.vdbench.keywords import (
+    DIFFERENT,
+    LOOPS,
+    MAPPED,
+    NOT_NEEDED,
+    OF_HOSTS,
+    OF_HOSTS_NOT_NEEDED,
+    REFUSED,
+)
 from spekctl.vdbench.parmfile import DEFAULT, Definition, number
-from spekctl.vdbench.stream import EOF, Load, Part, load_of, only, percent, shares
+from spekctl.vdbench.stream import EOF, Load, Part, is_sequential, load_of, only, percent, shares
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, word
 
@@ -37,10 +46,7 @@ _CURVE = ("10", "50", "70", "80", "90", "100")
 _STRIPE = 64 << 10
 _RUNS_MAX = 1000
 _SDS_MAX = 10000
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 _COUNTED = re.compile("%0?[0-9]?d", re.ASCII)
-
-Kinds = Mapping[str, Mapping[str, Definition]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,11 @@ def load(path: Path, run: str | None = None) -> Imported:
         place for place, step in enumerate(steps) if run in (None, step.workload.workload.name)
     ]
     if len(chosen) == 1:
+        if steps[chosen[0]].clients:
+            raise UsageError(
+                f"{steps[chosen[0]].workload.workload.name} of {name} is a run on several hosts:"
+                " import it (spekctl vdbench -o FILE) and carry out its plan (spekctl fleet run)"
+            )
         if any(step.beside for step in steps[chosen[0] : chosen[0] + 2][bool(run is None) :]) or (
             steps[chosen[0]].beside
         ):
@@ -85,6 +96,10 @@ def load_steps(path: Path) -> list[Imported]:
     where workload definitions have devices of their own. UsageError names what is refused."""
     definitions = parmfile.read(path)
     name = recorded.text(str(path))
+    try:
+        definitions = hosts.repeated(definitions)
+    except UsageError as error:
+        raise UsageError(f"{name} is not imported: {error.message}") from error
     whole = definitions[0]
     defaults = {
         definition.kind: definition
@@ -106,12 +121,13 @@ def load_steps(path: Path) -> list[Imported]:
             for text in _refusals(definition, defaults.get(definition.kind))
         )
     )
-    refused += _hosts(by_kind)
+    refused += hosts.check(by_kind)
     if not refused:
         refused = [f"there is no {kind}" for kind in ("sd", "rd") if not by_kind[kind]]
     if refused:
         raise UsageError(f"{name} is not imported: " + "; ".join(refused))
     imported, titles = [], set[str]()
+    remote = not all(map(hosts.is_local, by_kind["hd"].values()))
     try:
         by_kind["sd"] = _counted(by_kind["sd"])
     except UsageError as error:
@@ -119,8 +135,12 @@ def load_steps(path: Path) -> list[Imported]:
     for run in by_kind["rd"].values():
         try:
             for values in _loops(run):
-                steps = _steps(whole, run, values, by_kind, defaults, titles)
-                for definition, step in itertools.product(definitions, steps):
+                if remote:
+                    steps = [_fleet_step(whole, run, values, by_kind, defaults, titles)]
+                else:
+                    steps = _steps(whole, run, values, by_kind, defaults, titles)
+                of_run = _of_run(run, definitions, _loads(run, by_kind, defaults))
+                for definition, step in itertools.product(of_run, steps):
                     for key, given in definition.given.items():
                         _report(step, definition.kind, key, given)
                 imported += steps
@@ -132,12 +152,35 @@ def load_steps(path: Path) -> list[Imported]:
 MISMATCHES = "mismatches are counted and end nothing; in vdbench they count among data_errors"
 
 
+def _of_run(
+    run: Definition, definitions: Sequence[Definition], loads: Sequence[Definition]
+) -> list[Definition]:
+    """The definitions whose parameters have an effect on a run: those of other runs, and of
+    workloads that only these have, have none."""
+    names = {wd.name for wd in loads} if "wd" in run.given else {DEFAULT}
+    return [
+        definition
+        for definition in definitions
+        if definition is run
+        or definition.kind not in ("rd", "wd")
+        or (definition.kind == "wd" and definition.name in names)
+    ]
+
+
 def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
     """Say in @step what became of a parameter."""
     mapped = MAPPED[kind].get(key)
     streams = step.workload.stream
-    if key == "openflags" and not any(stream.fua for stream in streams):
+    if step.clients and key in OF_HOSTS:
+        step.mapped[key] = OF_HOSTS[key]
+    elif step.clients and key in OF_HOSTS_NOT_NEEDED:
+        step.not_needed[key] = OF_HOSTS_NOT_NEEDED[key]
+    elif key == "openflags" and not any(stream.fua for stream in streams):
         step.not_needed[key] = "there is no page cache in between"
+    elif key == "iorate" and not any(arrival.rate for arrival in step.workload.arrival):
+        step.mapped[key] = "arrival.law"
+    elif key == "threads" and not any(arrival.depth for arrival in step.workload.arrival):
+        step.not_needed[key] = "arrivals have a rate, whatever is outstanding"
     elif key in ("rhpct", "whpct", "hitarea") and not any(
         stream.name.endswith(("-hit", "-miss")) for stream in streams
     ):
@@ -179,8 +222,11 @@ def _refusals(definition: Definition, default: Definition | None) -> Iterator[st
             continue
         place = f"{definition.kind}={definition.name}: {key}" if definition.kind else key
         if key == "lun":
-            if len(values) != 1:
-                yield f"{place}: there are {len(values)}, each for another host"
+            if len(values) != max(1, len(definition.hosts)):
+                yield (
+                    f"{place}: there are {len(values)}, each for another host, and"
+                    f" {len(definition.hosts)} host=; each lun has a host= of its own"
+                )
             elif values[0].startswith("$"):
                 yield f"{place}: '{values[0]}' is a variable, which the file does not set"
         elif key == "formatsds" and values[0].lower().startswith("n"):
@@ -202,39 +248,6 @@ def _refusals(definition: Definition, default: Definition | None) -> Iterator[st
             yield f"{place}: not a parameter that spek knows{hint}"
 
 
-def _hosts(by_kind: Kinds) -> Iterator[str]:
-    hosts = by_kind["hd"]
-    for definition in hosts.values():
-        system = definition.given.get("system", [definition.name])[0]
-        if system not in _LOCAL:
-            yield (
-                f"hd={definition.name}: {system} is a remote host; spek loads devices of this host"
-            )
-    names = hosts or {"localhost": Definition("hd", "localhost")}
-    for kind in ("sd", "wd"):
-        for definition in by_kind[kind].values():
-            for host in definition.given.get("host", []):
-                if not any(_matches(host, name) for name in names):
-                    yield f"{kind}={definition.name}: host: there is no hd={host}"
-    if len(hosts) > 1:
-        for definition in by_kind["sd"].values():
-            if (
-                len(definition.given.get("host", [])) != 1
-                or definition.given["host"][0] not in hosts
-            ):
-                yield (
-                    f"sd={definition.name}: host: each of {len(hosts)} hosts would load it;"
-                    " name one of them"
-                )
-
-
-def _matches(pattern: str, name: str) -> bool:
-    """vdbench knows a * at the end only."""
-    if pattern.endswith("*"):
-        return name.startswith(pattern[:-1])
-    return name == pattern
-
-
 def _counted(sds: Mapping[str, Definition]) -> dict[str, Definition]:
     """The SDs, with count=(start,count) as so many of them."""
     by_name: dict[str, Definition] = {}
@@ -250,8 +263,8 @@ def _counted(sds: Mapping[str, Definition]) -> dict[str, Definition]:
             name = _numbered(sd.name, text)
             if name in by_name:
                 raise UsageError(f"there are two definitions sd={name}")
-            lun = _numbered(sd.given["lun"][0], text)
-            by_name[name] = Definition("sd", name, {**sd.given, "lun": [lun]})
+            luns = [_numbered(lun, text) for lun in sd.given["lun"]]
+            by_name[name] = Definition("sd", name, {**sd.given, "lun": luns}, sd.hosts)
     return by_name
 
 
@@ -289,12 +302,7 @@ def _steps(
     groups: list[tuple[list[Definition], list[Member]]] = []
     for member in _members(loads, values["iorate"][0]):
         load_ = member.wd
-        wanted = run.given.get("sd", load_.given.get("sd"))
-        if wanted is None:
-            raise UsageError(f"wd={load_.name}: it names no sd")
-        if wanted == ["single"]:
-            raise UsageError("sd: 'single' is a run for each SD; name them one by one")
-        devices = _named(wanted, by_kind["sd"], "sd")
+        devices = _devices(run, load_, by_kind)
         names = {device.name for device in devices}
         for known, members in groups:
             if {device.name for device in known} == names:
@@ -323,6 +331,64 @@ def _steps(
     return steps
 
 
+def _fleet_step(
+    whole: Definition,
+    run: Definition,
+    values: Mapping[str, list[str]],
+    by_kind: Kinds,
+    defaults: Mapping[str, Definition],
+    titles: set[str],
+) -> Imported:
+    """The run with these values of its loops, as one workload that several hosts run."""
+    loads = _loads(run, by_kind, defaults)
+    members = _members(loads, values["iorate"][0])
+    title = word(run.name, titles)
+    labels = list(by_kind["hd"])
+    devices = {wd.name: _devices(run, wd, by_kind) for wd in loads}
+    if whole.given.get("concatenatesds", ["no"])[0].lower().startswith("y"):
+        raise UsageError("concatenatesds: the devices of hosts are not joined to one")
+    sequential = frozenset(wd.name for wd in loads if is_sequential({**wd.given, **values}))
+    places = hosts.places(loads, devices, sequential, labels)
+    for wd in loads:
+        if not any(place.wd == wd.name for place in places):
+            raise UsageError(f"wd={wd.name}: none of its hosts has one of its devices")
+    sds = {sd.name: sd for wd in loads for sd in devices[wd.name]}
+    requested = {
+        sd.name: _threads(values.get("threads", sd.given.get("threads", [str(_THREADS)])))
+        for sd in by_kind["sd"].values()
+        if sd.name in sds
+    }
+    threads = hosts.threads(places, requested, labels)
+    over = {key: value for key, value in values.items() if key != "threads"}
+    steps: dict[str, Imported] = {}
+    taking_part = [label for label in labels if any(place.host == label for place in places)]
+    for label in taking_part:
+        with at(f"hd={label}"):
+            own = hosts.own_devices(label, places, sds, threads, labels)
+            part = [
+                Member(
+                    member.wd,
+                    member.share * share,
+                    None if member.rate is None else member.rate * share,
+                )
+                for member in members
+                if (share := hosts.share(places, member.wd.name, label))
+            ]
+            steps[label] = _step(whole, run, over, own, part, title, len(taking_part) == 1)
+    step = clients.together(by_kind["hd"], steps)
+    if "--verify" in step.command_line:
+        for sd in sds:
+            if len({place.host for place in places if place.sd == sd}) > 1:
+                raise UsageError(
+                    f"validate: sd={sd} is on several hosts, of which vdbench verifies it on one;"
+                    " name that (host=)"
+                )
+    for label in labels:
+        if label not in steps:
+            step.not_needed[f"hd={label}"] = "it has no part in this run"
+    return step
+
+
 def _loads(run: Definition, by_kind: Kinds, defaults: Mapping[str, Definition]) -> list[Definition]:
     if "wd" in run.given:
         return _named(run.given["wd"], by_kind["wd"], "wd")
@@ -333,11 +399,21 @@ def _loads(run: Definition, by_kind: Kinds, defaults: Mapping[str, Definition]) 
     return [Definition("wd", run.name, dict(default.given))]
 
 
+def _devices(run: Definition, wd: Definition, by_kind: Kinds) -> list[Definition]:
+    """The SDs of a workload definition in a run."""
+    wanted = run.given.get("sd", wd.given.get("sd"))
+    if wanted is None:
+        raise UsageError(f"wd={wd.name}: it names no sd")
+    if wanted == ["single"]:
+        raise UsageError("sd: 'single' is a run for each SD; name them one by one")
+    return _named(wanted, by_kind["sd"], "sd")
+
+
 def _named(patterns: Sequence[str], among: Mapping[str, Definition], kind: str) -> list[Definition]:
     """The definitions that names, or their beginnings with a *, mean."""
     chosen: list[Definition] = []
     for pattern in patterns:
-        names = [name for name in among if _matches(pattern, name)]
+        names = [name for name in among if matches(pattern, name)]
         if not names:
             raise UsageError(f"{kind}: there is no {kind}={pattern}")
         chosen += [among[name] for name in names if among[name] not in chosen]
@@ -494,7 +570,7 @@ def _step(
         "stream": streams,
     }
     imported = Imported(workloads.check(data), "vdbench")
-    imported.command_line = [f"--device {device.given['lun'][0]}" for device in devices]
+    imported.command_line = [f"{clients.DEVICE}{device.given['lun'][0]}" for device in devices]
     if len(devices) > 1:
         largest = max(load_.largest for _, load_ in loads)
         stripe = max(_STRIPE, 1 << (largest - 1).bit_length())

@@ -103,6 +103,16 @@ NOT_NEEDED: Mapping[str, str] = {
     "dedupmaxkey": "it is for the memory of vdbench",
     "dedupacross": "duplicates are those of a stream, on all its devices",
 }
+# Where those of a file with remote hosts go, or why these are not needed.
+OF_HOSTS: Mapping[str, str] = {
+    **{"system": "host.ssh", "shell": "host.ssh", "user": "host.ssh", "host": "host"},
+    **{"lun": "host.devices", "count": "host.devices", "sd": "host.devices"},
+}
+OF_HOSTS_NOT_NEEDED: Mapping[str, str] = {
+    "vdbench": "the plan says where spekctl is on the hosts (fleet.ssh.program)",
+    "port": "the plan says where the controller waits (fleet.listen)",
+    "heartbeat_error": "a host that is silent for 10 s is lost",
+}
 _FILES = "spek loads block devices, not files"
 _COMMANDS = "spek runs no commands"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"

@@ -27,11 +27,15 @@ from spekctl.vdbench.keywords import full_name
 
 @dataclass(slots=True)
 class Definition:
-    """A definition: its kind (sd), its name, and parameters with their values in order."""
+    """A definition: its kind (sd), its name, and parameters with their values in order.
+
+    @hosts: of an SD with hosts of its own, those of each lun, in the order of the luns
+    """
 
     kind: str
     name: str
     given: dict[str, list[str]] = field(default_factory=dict)
+    hosts: list[list[str]] = field(default_factory=list)
 
 
 # What an SD, WD or RD named default is for: the definitions after it.
@@ -81,6 +85,9 @@ def read(path: Path) -> list[Definition]:
             # A parameter given again replaces the former, and is the last loop of a run.
             before = current.given.pop(key, [])
             current.given[key] = [*before, *values] if key == "lun" else values
+            if (current.kind, key) == ("sd", "host") and current.name != DEFAULT:
+                current.hosts.append(values)
+                current.given[key] = [host for hosts in current.hosts for host in hosts]
     if len(definitions) == 1:
         raise UsageError(f"{name}: there is no definition: no line begins with sd=, wd= or rd=")
     return [*definitions, *defaults.values()]

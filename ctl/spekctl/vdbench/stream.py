@@ -18,6 +18,8 @@ from spekctl.workload.values import SECTOR, SIZES_MAX
 _HITAREA = 1 << 20
 # Blocks of which some are duplicates.
 _DUPLICATE_UNIT = 4096
+# Words of seekpct=: from the start of the range to its end; from some block on.
+_EOF, _SEQNZ = ("eof", "-1"), ("seqnz", "sequentialnz")
 EOF = (
     "ends by time only, and begins again at the end of the range; vdbench also ends when it has"
     " reached the end on each device (seekpct=eof)"
@@ -213,20 +215,9 @@ def _pattern(
     given: Given, table: dict[str, Any], sizes: Sequence[tuple[int, object]], notes: list[str]
 ) -> bool:
     """Whether vdbench ends at the end of the range."""
-    words = [word.lower() for word in given.get("seekpct", ["100"])]
-    word = words[0] if len(words) == 1 else ""
-    seeks, ends = Fraction(1), False
-    if words[0] and "poisson".startswith(words[0]):
-        raise UsageError("seekpct: no pattern has a Poisson law of addresses")
-    if word in ("eof", "-1"):
-        seeks, ends = Fraction(0), True
-    elif word in ("seqnz", "sequentialnz"):
-        seeks = Fraction(0)
+    seeks, word = _seeks(given)
+    if word in _SEQNZ:
         notes.append(NONZERO)
-    elif word and "sequential".startswith(word):
-        seeks = Fraction(0)
-    elif not (word and "random".startswith(word)):
-        seeks = percent(given, "seekpct", 100)
     if "hotband" in given:
         if seeks != 1:
             raise UsageError("hotband: its I/Os are random")
@@ -244,7 +235,25 @@ def _pattern(
         table["pattern"] = "sequential"
     elif seeks != 1:
         table |= {"pattern": "uniform", "sequential": text_of(1 - seeks)}
-    return ends
+    return word in _EOF
+
+
+def is_sequential(given: Given) -> bool:
+    """Whether all I/Os of a workload definition follow each other."""
+    return _seeks(given)[0] == 0
+
+
+def _seeks(given: Given) -> tuple[Fraction, str]:
+    """The share of random I/Os, and the word for it if it is one."""
+    words = [word.lower() for word in given.get("seekpct", ["100"])]
+    word = words[0] if len(words) == 1 else ""
+    if words[0] and "poisson".startswith(words[0]):
+        raise UsageError("seekpct: no pattern has a Poisson law of addresses")
+    if word in (*_EOF, *_SEQNZ) or (word and "sequential".startswith(word)):
+        return Fraction(0), word
+    if word and "random".startswith(word):
+        return Fraction(1), word
+    return percent(given, "seekpct", 100), ""
 
 
 def _is_synchronous(given: Given, devices: Sequence[Definition]) -> bool:

@@ -10,9 +10,28 @@ from spekctl.workload.model import WorkloadFile
 from spekctl.workload.values import NAME_LEN_MAX
 
 
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A host that sends the load, as a plan of a fleet has it.
+
+    @origin: what the file calls it
+    @ssh: where a controller starts it over SSH; empty: it is started by other means
+    @options: of `spekctl run` on this host alone, without their dashes
+    """
+
+    name: str
+    origin: str
+    ssh: str
+    devices: tuple[str, ...]
+    options: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Imported:
-    """A workload, and what a user has to know about its making."""
+    """A workload, and what a user has to know about its making.
+
+    @clients: hosts that run it together; empty: it is for this host
+    """
 
     workload: WorkloadFile
     program: str  # whose file it was
@@ -21,6 +40,7 @@ class Imported:
     not_needed: dict[str, str] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
     beside: bool = False  # it starts with the workload before it, on other devices
+    clients: list[Client] = field(default_factory=list)
 
 
 def word(text: str, taken: set[str]) -> str:

@@ -90,3 +90,57 @@ def test_an_amount_ends_the_run_beside_its_time(
     assert dry_run.code == ExitCode.OK, dry_run.err
     assert 'time = "10m"' in dry_run.out and "count = 1638400" in dry_run.out
     assert "maxdata -> run.count" in dry_run.err and "vdbench also ends" not in dry_run.err
+
+
+HOSTS = (
+    "hd=default,shell=ssh,user=me\nhd=one_1,system=10.0.0.1\nhd=two,system=10.0.0.2,shell=rsh\n"
+    "sd=s_$host,host=$host,lun=/dev/sd#host,threads=4\nwd=w,sd=s*,rdpct=50\n"
+)
+
+
+def test_a_run_of_several_hosts_becomes_a_plan(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "some.parm").write_text(HOSTS + "rd=r,wd=w,iorate=max\n")
+    outcome = spekctl("vdbench", "some.parm", "-o", "made.toml")
+    assert (outcome.code, outcome.out) == (ExitCode.OK, "")
+    assert "host one_1 is one-1 in the plan" in outcome.err
+    assert "spekctl fleet init keys one-1 two" in outcome.err
+    assert "start `spekctl fleet join` on two, or fill in ssh" in outcome.err
+    assert "its plan, for `spekctl fleet run`: made.plan.toml" in outcome.err
+    assert "give to `spekctl run`" not in outcome.err
+    refused = spekctl("fleet", "run", "made.plan.toml", "--dry-run")
+    assert refused.code == ExitCode.USAGE
+    assert "'ADDRESS OF THE CONTROLLER' is no place to listen at" in refused.sentence
+    plan = tmp_path / "made.plan.toml"
+    plan.write_text(plan.read_text().replace("ADDRESS OF THE CONTROLLER", "tls://10.0.0.9:8786"))
+    dry_run = spekctl("fleet", "run", "made.plan.toml", "--dry-run")
+    assert dry_run.code == ExitCode.OK, dry_run.err
+    assert "r: workload r on 2 of 2 hosts" in dry_run.out and "/dev/sd1" in dry_run.out
+
+
+def test_plans_of_steps_are_files_beside_theirs(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "some.parm").write_text(HOSTS + "rd=r,wd=w,iorate=(10,20)\n")
+    assert spekctl("vdbench", "some.parm", "-o", "made.toml").code == ExitCode.OK
+    for number in (1, 2):
+        assert (
+            f'workload = "made.{number}.toml"'
+            in (tmp_path / f"made.{number}.plan.toml").read_text()
+        )
+    printed = spekctl("vdbench", "some.parm")
+    assert printed.code == ExitCode.OK
+    assert "# plan of r.toml\n[fleet]\n" in printed.out
+
+
+def test_a_plan_does_not_overwrite_the_input(spekctl: Spekctl, tmp_path: Path) -> None:
+    text = HOSTS + "rd=r,wd=w,iorate=max\n"
+    (tmp_path / "made.plan.toml").write_text(text)
+    outcome = spekctl("vdbench", "made.plan.toml", "-o", "made.toml")
+    assert outcome.code == ExitCode.USAGE and "would overwrite the input" in outcome.sentence
+    assert (tmp_path / "made.plan.toml").read_text() == text
+
+
+def test_a_device_that_is_a_file_is_to_be_filled_in(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "some.parm").write_text(
+        "hd=far\nsd=s,lun=/mnt/file\nwd=w,sd=s\nrd=r,wd=w,iorate=max\n"
+    )
+    outcome = spekctl("vdbench", "some.parm")
+    assert "fill in devices of far: /mnt/file is not below /dev" in outcome.err

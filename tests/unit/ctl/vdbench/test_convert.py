@@ -53,6 +53,9 @@ def test_runs_and_loops_are_steps(tmp_path: Path) -> None:
     ]
     assert imported[0].not_needed.keys() == {"openflags"}
     assert {"iorate", "skew", "lun", "system"} <= imported[0].mapped.keys()
+    # What other runs have is not told.
+    assert "threads" not in imported[0].mapped and "warmup" not in imported[2].mapped
+    assert "skew" in imported[0].mapped and "threads" in imported[2].mapped
 
 
 @pytest.mark.parametrize(("head", "told"), [("validate=yes\n", True), ("", False)])
@@ -396,9 +399,7 @@ def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
             SD + "wd=w,sd=sd1,iorate=5\nwd=v,sd=sd1\n" + RD.replace("100", "curve"),
             "rd=run1: iorate: points of a curve are rates of all workloads, and some have their",
         ),
-        ("hd=one,system=far\n" + SD + WD + RD, "hd=one: far is a remote host; spek loads devices"),
         (SD + "wd=w,sd=sd2\n" + RD, "rd=run1: sd: there is no sd=sd2"),
-        ("hd=far\n" + SD + WD + RD, "hd=far: far is a remote host"),
         (
             "hd=a,system=localhost\nhd=b,system=localhost\n" + SD + WD + RD,
             "sd=sd1: host: each of 2 hosts would load it; name one of them",

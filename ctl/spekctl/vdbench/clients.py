@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One workload of the parts that hosts have in a run, for a plan of a fleet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from spekctl.errors import UsageError
+from spekctl.vdbench import hosts
+from spekctl.vdbench.parmfile import Definition
+from spekctl.workload.imported import Client, Imported
+from spekctl.workload.model import WorkloadFile
+
+# What an option of a run that names a device begins with.
+DEVICE = "--device "
+_NAME_MAX = 63
+# The controller of a fleet has this name.
+_RESERVED = "controller"
+
+
+def together(definitions: Mapping[str, Definition], steps: Mapping[str, Imported]) -> Imported:
+    """One workload of the parts of all hosts; a rate or depth of its own is an option of a host."""
+    first, step = next(iter(steps.items()))
+    usual, names = _without_load(step), _names(steps)
+    words, notes = _run_options(step), list(step.differences)
+    for label, part in steps.items():
+        if _without_load(part) != usual or _run_options(part) != words:
+            raise UsageError(
+                f"hd={first} and hd={label} have different workloads; a fleet runs one workload,"
+                " with the same streams and ranges, on all its hosts"
+            )
+        arrivals = list(zip(step.workload.arrival, part.workload.arrival, strict=True))
+        if len(arrivals) > 1 and any(ours != theirs for ours, theirs in arrivals):
+            raise UsageError(
+                f"hd={first} and hd={label} have different parts of rates and of closed loops;"
+                " hosts can differ in one of the two"
+            )
+        options = {
+            key: str(getattr(theirs, key))
+            for ours, theirs in arrivals
+            for key in ("rate", "depth")
+            if getattr(ours, key) != getattr(theirs, key)
+        }
+        devices = tuple(
+            word.removeprefix(DEVICE) for word in part.command_line if word.startswith(DEVICE)
+        )
+        step.clients.append(Client(names[label], label, _ssh(definitions[label]), devices, options))
+        notes += part.differences
+        streams = list(zip(step.workload.stream, part.workload.stream, strict=True))
+        if any(ours.name != theirs.name for ours, theirs in streams):
+            called = ", ".join(f"{theirs.name} as {ours.name}" for ours, theirs in streams)
+            notes.append(f"streams of hd={label} are called as those of hd={first}: {called}")
+    step.command_line = words
+    step.differences = list(dict.fromkeys(notes))
+    return step
+
+
+def _without_load(step: Imported) -> WorkloadFile:
+    """The workload as all hosts have to have it; streams may have names of their own."""
+    workload = step.workload
+    return msgspec.structs.replace(
+        workload,
+        arrival=[
+            msgspec.structs.replace(arrival, rate=None, depth=None) for arrival in workload.arrival
+        ],
+        stream=[
+            msgspec.structs.replace(stream, name=str(place))
+            for place, stream in enumerate(workload.stream)
+        ],
+    )
+
+
+def _run_options(step: Imported) -> list[str]:
+    return [word for word in step.command_line if not word.startswith(DEVICE)]
+
+
+def _names(labels: Iterable[str]) -> dict[str, str]:
+    """Names that hosts of a fleet can have, each its own: letters, digits, '-' and '.'."""
+    chosen: dict[str, str] = {}
+    for host in labels:
+        base = re.sub(r"[^A-Za-z0-9.-]", "-", host).strip("-.")[:_NAME_MAX].rstrip("-.") or "host"
+        name, number = base, 1
+        while name in (*chosen.values(), _RESERVED):
+            number += 1
+            name = f"{base[: _NAME_MAX - 7]}-{number}"
+        chosen[host] = name
+    return chosen
+
+
+def _ssh(host: Definition) -> str:
+    """Where a controller starts a host over SSH; empty if vdbench does not use SSH for it."""
+    if hosts.is_local(host) or host.given.get("shell", ["rsh"])[0] != "ssh":
+        return ""
+    user = host.given.get("user", [""])[0]
+    return f"{user}@{hosts.system(host)}" if user else hosts.system(host)
