@@ -19,12 +19,14 @@ from spekctl.vdbench import clients, hosts, parmfile
 from spekctl.vdbench.hosts import Kinds, matches
 from spekctl.vdbench.keywords import (
     DIFFERENT,
+    DUPLICATES,
     LOOPS,
     MAPPED,
     NOT_NEEDED,
     OF_HOSTS,
     OF_HOSTS_NOT_NEEDED,
     REFUSED,
+    is_off,
 )
 from spekctl.vdbench.parmfile import DEFAULT, Definition, number
 from spekctl.vdbench.stream import EOF, Load, Part, is_sequential, load_of, only, percent, shares
@@ -171,7 +173,14 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
     """Say in @step what became of a parameter."""
     mapped = MAPPED[kind].get(key)
     streams = step.workload.stream
-    if step.clients and key in OF_HOSTS:
+    if is_off(key, given):
+        step.not_needed[key] = "it is off"
+    elif key in DUPLICATES:
+        if any(stream.duplicate for stream in streams):
+            step.differences.append(DUPLICATES[key])
+        else:
+            step.not_needed[key] = "no data of this ratio are written"
+    elif step.clients and key in OF_HOSTS:
         step.mapped[key] = OF_HOSTS[key]
     elif step.clients and key in OF_HOSTS_NOT_NEEDED:
         step.not_needed[key] = OF_HOSTS_NOT_NEEDED[key]
@@ -181,6 +190,8 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         step.mapped[key] = "arrival.law"
     elif key == "threads" and not any(arrival.depth for arrival in step.workload.arrival):
         step.not_needed[key] = "arrivals have a rate, whatever is outstanding"
+    elif key == "range" and any(stream.pattern == "hotband" for stream in streams):
+        step.not_needed[key] = "hotband is in its place"
     elif key in ("rhpct", "whpct", "hitarea") and not any(
         stream.name.endswith(("-hit", "-miss")) for stream in streams
     ):
@@ -199,8 +210,6 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         for name in ("count", "passes"):
             if getattr(run, name) is not None:
                 step.mapped[key] = f"run.{name}"
-    elif key in ("validate", "concatenatesds") and list(given) == ["no"]:
-        step.not_needed[key] = "it is off"
     elif mapped is not None:
         step.mapped[key] = mapped
     elif key not in DIFFERENT:
@@ -229,7 +238,7 @@ def _refusals(definition: Definition, default: Definition | None) -> Iterator[st
                 )
             elif values[0].startswith("$"):
                 yield f"{place}: '{values[0]}' is a variable, which the file does not set"
-        elif key == "formatsds" and values[0].lower().startswith("n"):
+        elif is_off(key, values) or key in DUPLICATES:
             continue
         elif key == "user" and definition.kind == "wd":
             yield f"{place}: {REFUSED[key]}"
@@ -515,6 +524,12 @@ def _step(
     loads: list[tuple[Member, Load]] = []
     for member in members:
         wd = member.wd
+        if (
+            len(members) > 1
+            and "streams" in wd.given
+            and not is_off("streams", wd.given["streams"])
+        ):
+            raise UsageError(f"wd={wd.name}: streams: it is the only workload of its run then")
         given = dict(wd.given)
         if "rdpct" in over:
             given.pop("wrpct", None)
@@ -584,7 +599,7 @@ def _step(
         )
     if any(load_.writes for _, load_ in loads):
         imported.command_line.append("--write")
-        if whole.given.get("validate", ["no"]) != ["no"]:
+        if not is_off("validate", whole.given.get("validate", ["no"])):
             if any("compressible" in stream or "duplicate" in stream for stream in streams):
                 raise UsageError("validate: data to be verified neither compress nor repeat")
             imported.command_line.append("--verify")

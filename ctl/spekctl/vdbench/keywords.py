@@ -7,7 +7,7 @@ one that begins with it: se is seekpct, th threads, el elapsed. Some names are n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 # Loops of a run definition, each also without its "for".
 LOOPS = ("xfersize", "threads", "rdpct", "rhpct", "whpct", "seekpct", "hitarea", "compratio")
@@ -66,7 +66,7 @@ MAPPED: Mapping[str, Mapping[str, str]] = {
         **{"wrpct": "stream.read", "seekpct": "stream.pattern, stream.sequential"},
         **{"skew": "stream.share", "range": "stream.start, stream.range"},
         **{"hotband": "stream.pattern", "stride": "stream.stride", "host": "nothing: this host"},
-        **{"rhpct": "stream.share", "whpct": "stream.share"},
+        **{"rhpct": "stream.share", "whpct": "stream.share", "streams": "streams"},
         **{"threads": "arrival.depth", "openflags": "stream.fua", "iorate": "arrival.rate"},
     },
     "rd": {
@@ -81,6 +81,22 @@ MAPPED: Mapping[str, Mapping[str, str]] = {
 }
 # What the report says of these depends on the run.
 DIFFERENT = ("maxdata", "curve", "stopcurve")
+# What is different of data with duplicates.
+DUPLICATES: Mapping[str, str] = {
+    "deduphotsets": "all duplicates are equally likely; vdbench has some more often (deduphotsets)",
+    "dedupflipflop": (
+        "a duplicate is the same each time it is written; vdbench's has two contents in turn"
+        " (dedupflipflop)"
+    ),
+}
+# Parameters that are off with one of these values, in lower case.
+_NO = ("no", "n", "off")
+OFF: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("journal", "formatsds", "format", "validate", "concatenatesds"), _NO),
+    **dict.fromkeys(("dedupflipflop", "create_anchors"), _NO),
+    **dict.fromkeys(("resetlun", "resetbus", "maxdata", "deduphotsets"), ("0",)),
+    **dict.fromkeys(("streams", "loop", "clients"), ("0", "1")),
+}
 _FORMATTING = "it is for the formatting of files"
 _REPORTS = "a result has all of it"
 NOT_NEEDED: Mapping[str, str] = {
@@ -118,7 +134,7 @@ _COMMANDS = "spek runs no commands"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
 _RESET = "spek resets no device during a run"
 REFUSED: Mapping[str, str] = {
-    "streams": "write a WD for each stream, with a range of its own",
+    "streams": "they are a parameter of a WD, as in vdbench itself",
     "journal": "save the state with --verify-state",
     **dict.fromkeys(("startcmd", "endcmd"), _COMMANDS),
     **dict.fromkeys(("maxdataread", "maxdatawritten"), "give a count: `spekctl run --count`"),
@@ -132,11 +148,14 @@ REFUSED: Mapping[str, str] = {
     "user": "spek loads no classes of Java",
     "psrset": "choose CPUs with --cpus",
     "clients": "the load is that of one client",
-    "deduphotsets": "all duplicates are equally likely",
-    "dedupflipflop": "a duplicate never becomes unique",
     "dedup": "give dedupratio and dedupunit",
     **dict.fromkeys(("resetlun", "resetbus"), _RESET),
 }
+
+
+def is_off(key: str, values: Sequence[str]) -> bool:
+    """Whether a parameter is given, and has no effect with these values."""
+    return len(values) == 1 and values[0].lower() in OFF.get(key, ())
 
 
 def full_name(kind: str, name: str) -> str:

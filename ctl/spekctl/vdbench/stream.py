@@ -12,7 +12,7 @@ from typing import Any
 from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.vdbench.parmfile import Definition, number
-from spekctl.workload.values import SECTOR, SIZES_MAX
+from spekctl.workload.values import SECTOR, SIZES_MAX, STREAMS_MAX
 
 # Bytes of each SD that hits are in, unless the file says.
 _HITAREA = 1 << 20
@@ -32,6 +32,15 @@ COMPRESSED = (
 )
 DUPLICATES = (
     "64 blocks have duplicates; vdbench has dedupsets of them, by default 5 % of all blocks"
+)
+
+UNITS = (
+    "duplicates are blocks of 4 KiB, in vdbench of {}: a device that looks for larger duplicates"
+    " than 4 KiB saves less"
+)
+STREAMS = (
+    "the I/Os outstanding are those of all streams together; in vdbench each stream has as many"
+    " threads (streams)"
 )
 
 Given = Mapping[str, list[str]]
@@ -136,9 +145,43 @@ def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
         table["fua"] = True
     if reads != 1:
         table |= _data(given, data, devices, load.notes)
-    load.parts = _hits(given, devices, table, span, reads)
+    count = _stream_count(given)
+    if count > 1:
+        load.parts = _streams(count, given, devices, table)
+        load.notes.append(STREAMS)
+    else:
+        load.parts = _hits(given, devices, table, span, reads)
     load.covers = len(load.parts) == 1 and not {"range", "hotband"} & {*given, *device}
     return load
+
+
+def _stream_count(given: Given) -> int:
+    """The sequential streams of a workload definition; 0 or 1: it has no others."""
+    return int(number("streams", only(given, "streams"))[0]) if "streams" in given else 0
+
+
+def _streams(
+    count: int, given: Given, devices: Sequence[Definition], table: dict[str, Any]
+) -> list[Part]:
+    """Sequential streams, each in a part of its own of the whole SD."""
+    if not is_sequential(given):
+        raise UsageError("streams: they are sequential (seekpct=seq or eof)")
+    device = devices[0].given
+    for key in ("range", "hotband", "rhpct", "whpct", "offset"):
+        if key in given or key in device:
+            raise UsageError(f"streams: each is a part of the whole SD; leave out {key}")
+    if count > STREAMS_MAX:
+        raise UsageError(f"streams: a workload has at most {STREAMS_MAX} streams, not {count}")
+    parts = []
+    for place in range(count):
+        span = _Span(Fraction(place, count), Fraction(1, count))
+        if "size" in device:
+            length = size(device, "size") // count
+            length -= length % table["size"] if "size" in table else 0
+            span = _Span(length * place * len(devices), length * len(devices))
+        keys = {key: value for key, value in span.keys().items() if value not in (0, "0%")}
+        parts.append(Part(f"-{place + 1}", Fraction(1, count), {**table, **keys}))
+    return parts
 
 
 def _sizes(given: Given) -> list[tuple[int, str | int]]:
@@ -286,7 +329,7 @@ def _data(
             if ratio < 1:
                 raise UsageError(f"{key}: data that grow when compressed are not generated")
             saved = 1 - 1 / Fraction(ratio)
-    duplicate = _duplicate(data, devices)
+    duplicate = _duplicate(data, devices, notes)
     if saved:
         keys["compressible"] = text_of(saved)
         notes.append(COMPRESSED)
@@ -296,7 +339,7 @@ def _data(
     return keys
 
 
-def _duplicate(data: Given, devices: Sequence[Definition]) -> Fraction:
+def _duplicate(data: Given, devices: Sequence[Definition], notes: list[str]) -> Fraction:
     listed = [device.given.get("dedupratio", data.get("dedupratio", ["1"])) for device in devices]
     if any(ratio != listed[0] for ratio in listed):
         raise UsageError("dedupratio: it differs from device to device, and streams are striped")
@@ -305,10 +348,11 @@ def _duplicate(data: Given, devices: Sequence[Definition]) -> Fraction:
         raise UsageError("dedupratio: it is at least 1")
     if ratio == 1:
         return Fraction(0)
-    if "dedupunit" not in data or number("dedupunit", only(data, "dedupunit"))[0] != (
-        _DUPLICATE_UNIT
-    ):
-        raise UsageError("dedupunit: duplicates are of 4 KiB: dedupunit=4k")
+    unit = int(number("dedupunit", only(data, "dedupunit"))[0]) if "dedupunit" in data else 0
+    if unit != _DUPLICATE_UNIT:
+        if not unit or unit % _DUPLICATE_UNIT:
+            raise UsageError("dedupunit: duplicates are blocks of 4 KiB; it is a multiple of that")
+        notes.append(UNITS.format(units.format_bytes(unit)))
     if data.get("dedupacross", ["yes"])[0].lower().startswith("n") and len(devices) > 1:
         raise UsageError("dedupacross: duplicates are those of a stream, on all its devices")
     return 1 - 1 / ratio

@@ -57,6 +57,28 @@ CORPUS: dict[str, tuple[str, list[str]]] = {
         "sd=d,hd=here,lun=/dev/sdb,threads=32\nwd=w,sd=d,host=here\nrd=r,wd=w,iorate=max\n",
         ["r"],
     ),
+    "sequential streams": (
+        "sd=d,lun=/dev/sdb,threads=16\nwd=w,sd=d,rdpct=0,seekpct=seq,streams=8,xfersize=256k\n"
+        "rd=r,wd=w,iorate=max\n",
+        ["r"],
+    ),
+    "duplicates of 8 KiB": (
+        "compratio=2.5\ndedupratio=2,dedupunit=8k,dedupsets=5%,dedupflipflop=off\n"
+        "sd=d,lun=/dev/sdb,size=1g\nwd=w,sd=d,rdpct=0,xfersize=8k\nrd=r,wd=w,iorate=max\n",
+        ["r"],
+    ),
+    "several hosts": (
+        "hd=default,shell=ssh,user=root,vdbench=/opt/vdbench\nhd=one,system=10.0.0.1\n"
+        "hd=two,system=10.0.0.2\nsd=default,openflags=o_direct,threads=8\n"
+        "sd=sd_$host,host=$host,lun=/dev/sdb\nwd=w,sd=sd*,xfersize=8k,rdpct=70\n"
+        "rd=r,wd=w,iorate=(1000,max),elapsed=60,interval=1\n",
+        ["r", "r.2"],
+    ),
+    "a shared device": (
+        "hd=one,system=far\nhd=two,system=further\nsd=s,lun=/dev/mapper/lun,threads=32\n"
+        "wd=w,sd=s,seekpct=100\nrd=r,wd=w,iorate=max\n",
+        ["r"],
+    ),
     "counted devices": (
         "sd=vol,lun=/dev/mapper/lun,count=(1,4)\nwd=w,sd=vol*,seekpct=seq\n"
         "rd=r,wd=w,iorate=max,forthreads=(2)\n",

@@ -58,6 +58,50 @@ def test_runs_and_loops_are_steps(tmp_path: Path) -> None:
     assert "skew" in imported[0].mapped and "threads" in imported[2].mapped
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "formatsds=no\ncreate_anchors=no\n" + SD + WD + RD,
+        "sd=sd1,lun=/dev/sdb,resetlun=0,resetbus=0,journal=no\n" + WD + RD,
+        SD + "wd=wd1,sd=sd1,streams=0\n" + RD.replace("\n", ",format=no\n"),
+        "dedupflipflop=no\ndeduphotsets=0\nvalidate=no\nconcatenatesds=no\n" + SD + WD + RD,
+    ],
+)
+def test_what_is_off_is_not_needed(tmp_path: Path, text: str) -> None:
+    (imported,) = steps(tmp_path, text)
+    assert "it is off" in imported.not_needed.values()
+    assert not {"formatsds", "resetlun", "streams", "dedupflipflop"} & imported.mapped.keys()
+    assert imported.command_line == ["--device /dev/sdb"]
+
+
+def test_what_duplicates_are_like_is_a_difference(tmp_path: Path) -> None:
+    head = "dedupratio=2,dedupunit=8k,dedupflipflop=yes,deduphotsets=(10,2)\n"
+    (written,) = steps(tmp_path, head + SD + WD.replace("\n", ",rdpct=0\n") + RD)
+    assert {"dedupflipflop", "deduphotsets"} <= set(
+        " ".join(written.differences).replace("(", " ").replace(")", " ").split()
+    )
+    (read,) = steps(tmp_path, head + SD + WD + RD)
+    assert read.not_needed["dedupflipflop"] == "no data of this ratio are written"
+    assert not any("dedup" in text for text in read.differences)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "where"),
+    [
+        (SD + WD + "rd=r,wd=*,iorate=max\n", "iorate", "arrival.law"),
+        (SD + WD + RD, "iorate", "arrival.rate"),
+        (SD.replace("\n", ",threads=4\n") + WD + RD, "threads", None),
+        (SD + WD.replace("\n", ",range=(1,9),hotband=(2,3)\n") + RD, "range", None),
+    ],
+)
+def test_only_what_has_an_effect_is_mapped(
+    tmp_path: Path, text: str, key: str, where: str | None
+) -> None:
+    (imported,) = steps(tmp_path, text)
+    assert imported.mapped.get(key) == where
+    assert (key in imported.not_needed) is (where is None)
+
+
 @pytest.mark.parametrize(("head", "told"), [("validate=yes\n", True), ("", False)])
 def test_a_number_of_errors_ends_the_run(tmp_path: Path, head: str, told: bool) -> None:
     wd = WD.replace("\n", ",rdpct=0\n")
@@ -357,13 +401,19 @@ def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
             "seekpctt: not a parameter that spek knows; did you",
         ),
         (SD + "wd=w,sd=sd1,stride=4k\n" + RD, "rd=run1: wd=w: stride: strides have one length"),
-        (SD + "wd=w,sd=sd1,streams=4\n" + RD, "wd=w: streams: write a WD for each stream"),
+        (
+            "sd=a,lun=/dev/x,streams=4\n" + WD.replace("sd1", "a") + RD,
+            "sd=a: streams: they are a parameter of a WD",
+        ),
+        (
+            SD + WD + "wd=w,sd=sd1,seekpct=0,streams=4\n" + RD,
+            "rd=run1: wd=w: streams: it is the only workload of its run then",
+        ),
         (SD + "wd=w,sd=sd1,priority=1\n" + RD, "priority: wd=w: a workload waits for no other"),
         (SD + "wd=w,sd=sd1,user=x.Y\n" + RD, "wd=w: user: spek loads no classes of Java"),
         ("rg=group,devices=(1,2)\n" + SD + WD + RD, "rg=group: convert the trace and replay it"),
         ("formatsds=yes\n" + SD + WD + RD, "formatsds: write the devices in a run before"),
         ("loop=3\n" + SD + WD + RD, "loop: repeat the command"),
-        ("deduphotsets=(1,2)\n" + SD + WD + RD, "deduphotsets: all duplicates are equally likely"),
         ("validate=(yes,time)\n" + SD + WD + RD, "validate: 'yes,time' is neither yes nor no"),
         (
             "pattern=/tmp/file\n" + SD + WD + RD,

@@ -54,5 +54,24 @@ def test_each_parameter_has_one_outcome() -> None:
         for key in mapped:
             assert keywords.full_name(kind, key) == key
             assert key not in keywords.DIFFERENT
-            # The rest of a file's iorate and user are of other kinds.
-            assert key not in keywords.REFUSED or (kind, key) == ("rd", "iorate")
+            # Those of a WD are mapped.
+            assert key not in keywords.REFUSED or (kind, key) == ("wd", "streams")
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "off"),
+    [
+        ("journal", ["NO"], True),
+        ("journal", ["/tmp"], False),
+        ("resetlun", ["0"], True),
+        ("resetlun", ["5"], False),
+        ("streams", ["1"], True),
+        ("streams", ["4"], False),
+        ("streams", ["0", "1"], False),
+        ("format", ["no"], True),
+        ("dedupflipflop", ["off"], True),
+        ("rdpct", ["0"], False),
+    ],
+)
+def test_a_parameter_may_be_given_and_off(key: str, values: list[str], off: bool) -> None:
+    assert keywords.is_off(key, values) is off

@@ -152,6 +152,39 @@ def test_compression_and_duplicates_are_those_of_writes() -> None:
     )
 
 
+def test_duplicates_of_other_sizes_are_of_4_kib() -> None:
+    loaded = load({"rdpct": "0"}, None, 1, {"dedupratio": "2", "dedupunit": "8k"})
+    assert loaded.parts[0].table["duplicate"] == "50%"
+    assert stream.UNITS.format("8 KiB") in loaded.notes
+
+
+@pytest.mark.parametrize(
+    ("device", "count", "spans"),
+    [
+        ({}, 1, [(None, "25%"), ("25%", "25%"), ("50%", "25%"), ("75%", "25%")]),
+        # As vdbench does, in whole blocks of 4 KiB: 10,000 bytes short of a GiB.
+        (
+            {"size": str(GIB - 10000)},
+            2,
+            [
+                (start * 2 or None, (GIB // 4 - 4096) * 2)
+                for start in range(0, GIB - 16384, GIB // 4 - 4096)
+            ],
+        ),
+    ],
+)
+def test_streams_are_in_parts_of_the_device(
+    device: dict[str, str], count: int, spans: list[tuple[object, object]]
+) -> None:
+    loaded = load({"seekpct": "eof", "streams": "4"}, device, count)
+    found = [(part.table.get("start"), part.table["range"]) for part in loaded.parts]
+    assert found == spans
+    assert {part.table["pattern"] for part in loaded.parts} == {"sequential"}
+    assert [part.share for part in loaded.parts] == [Fraction(1, 4)] * 4
+    assert stream.STREAMS in loaded.notes and loaded.ends
+    assert load({"streams": "1"}).parts[0].suffix == ""
+
+
 def test_the_first_block_of_a_device_is_named() -> None:
     assert load({}, {"lun": "/dev/sdb"}).notes == [stream.FIRST_BLOCK]
     assert load({"range": "10,50"}, {"lun": "/dev/sdb"}).notes == []
@@ -181,12 +214,17 @@ def test_the_first_block_of_a_device_is_named() -> None:
         ({"rhpct": "10"}, {"size": "1m"}, {}, "hitarea: it is a part of the range"),
         ({"openflags": "o_append"}, {}, {}, "openflags: 'o_append' has no meaning"),
         ({"rdpct": "0"}, {}, {"compratio": "0.5"}, "compratio: data that grow when compressed"),
-        ({"rdpct": "0"}, {}, {"dedupratio": "2"}, "dedupunit: duplicates are of 4 KiB"),
+        ({"rdpct": "0"}, {}, {"dedupratio": "2"}, "dedupunit: duplicates are blocks of 4 KiB"),
+        ({"streams": "4"}, {}, {}, "streams: they are sequential (seekpct=seq or eof)"),
+        ({"streams": "4,1g", "seekpct": "0"}, {}, {}, "streams: it has one value, not 2"),
+        ({"streams": "65", "seekpct": "0"}, {}, {}, "streams: a workload has at most 64 streams"),
+        ({"streams": "2", "seekpct": "0", "range": "1,9"}, {}, {}, "the whole SD; leave out range"),
+        ({"streams": "2", "seekpct": "0"}, {"offset": "4k"}, {}, "the whole SD; leave out offset"),
         (
             {"rdpct": "0"},
             {},
-            {"dedupratio": "2", "dedupunit": "8k"},
-            "dedupunit: duplicates are of 4 KiB: dedupunit=4k",
+            {"dedupratio": "2", "dedupunit": "6k"},
+            "dedupunit: duplicates are blocks of 4 KiB; it is a multiple of that",
         ),
         ({"rdpct": "0"}, {}, {"dedupratio": "0.5"}, "dedupratio: it is at least 1"),
     ],
