@@ -72,13 +72,11 @@ def compare(
     if most > MOST_RUNS:
         raise UsageError(f"a side has {most} runs; at most {MOST_RUNS} per side are compared")
     for run in (*a, *b):
-        if not run.result.outcome.ok:
+        if text := judged.failure(run.result):
             raise RefusedError(
-                f"the run of {run.file} failed ({run.result.outcome.text}), so its figures are not"
-                " those of a whole run"
+                f"the run of {run.file} failed ({text}), so its figures are not those of a whole"
+                " run"
             )
-        if text := judged.measured_nothing(run.result):
-            raise RefusedError(f"there is nothing to compare: in the run of {run.file} {text}")
     differences = likeness.check(a, b, vary)
     method = method_of(a)
     chosen = [rules.primary, *rules.others]

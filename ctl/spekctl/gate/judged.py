@@ -32,6 +32,7 @@ class Run:
         return recorded.text(str(self.path))
 
 
+NOTHING = "no I/O completed in the measure phase"
 # The name of standard input as a file, and what messages call it.
 _STDIN = Path("-")
 _STDIN_TOLD = Path("standard input")
@@ -125,14 +126,19 @@ def unjudged(failures: Sequence[Failure], runs: Sequence[Run]) -> list[Unjudged]
     ]
 
 
-def measured_nothing(result: Result) -> str:
-    """Why there is nothing to judge in the result of a run that ended well; empty if there is."""
-    return "" if result.totals.all.ios else "no I/O completed in the measure phase"
+def failure(result: Result) -> str:
+    """Why a result is not one of a whole run that measured what it should; empty if it is."""
+    replay = result.replay
+    if not result.outcome.ok or result.limit_missed:
+        return result.outcome.text
+    if replay is not None and replay.bad:
+        return f"{result.outcome.text}; {replay.bad} records of the trace could not be read"
+    return "" if result.totals.all.ios else f"{result.outcome.text}; {NOTHING}"
 
 
 def _described(run: Run, name: str) -> Judged:
     result = run.result
-    empty = measured_nothing(result)
+    failed = failure(result)
     durations = [phase.duration_ns for phase in result.phases if phase.phase == Phase.MEASURE]
     return Judged(
         file=run.file,
@@ -144,6 +150,6 @@ def _described(run: Run, name: str) -> Judged:
         devices=[target.facts.path for target in result.targets],
         hostname=result.environment.hostname,
         kernel=result.environment.kernel,
-        ok=result.outcome.ok and not empty,
-        text=f"{result.outcome.text}; {empty}" if empty else result.outcome.text,
+        ok=not failed,
+        text=failed or result.outcome.text,
     )
