@@ -45,6 +45,7 @@ FORMATS: tuple[Format, ...] = (
 )
 # A file may have bad lines among its first ones.
 LEAST_LIKENESS = 0.5
+_PARQUET = b"PAR1"
 
 
 def by_name(name: str) -> Format:
@@ -61,6 +62,13 @@ def recognized(head: Head) -> Format:
     """The format of the contents; UsageError if they are of none."""
     if not head.data:
         raise UsageError(f"{head.path} is empty; expected a trace")
+    if head.data.startswith(_PARQUET) and not head.is_pipe:
+        with head.path.open("rb") as file:
+            if file.read(len(_PARQUET)) != _PARQUET:
+                raise UsageError(
+                    f"{head.path} is Parquet in a compressed file; decompress it: Parquet is"
+                    " compressed within"
+                )
     best = max(FORMATS, key=lambda format_: format_.likeness(head))
     if best.likeness(head) < LEAST_LIKENESS:
         if not head.is_pipe and document.is_document(head.path):

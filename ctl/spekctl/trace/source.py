@@ -12,7 +12,7 @@ import re
 import stat
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -106,6 +106,48 @@ def _piped(path: Path) -> _Pipe:
     raw = _Pipe(open(path, "rb"), _MAGIC_BYTES)  # noqa: SIM115
     buffered = io.BufferedReader(raw, _PIPE_BYTES)
     return _Pipe(_decompressor(buffered, _compression(raw.start)).__enter__(), HEAD_BYTES + 1)
+
+
+class _Members(io.RawIOBase):
+    """The contents of compressed members, one after the other. What follows a member and is not
+    one raises the decompressor's error, where LZMAFile and BZ2File would end without a word."""
+
+    def __init__(self, file: IO[bytes], begin: Callable[[], Any], padding: bytes = b"") -> None:
+        self._file = file
+        self._begin = begin
+        self._padding = padding
+        self._member = begin()
+
+    def readable(self) -> bool:
+        """See RawIOBase."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """See RawIOBase. EOFError if a member is cut short."""
+        data = b""
+        while not data:
+            if self._member.eof:
+                rest = self._next_member()
+                if not rest:
+                    return 0
+                self._member = self._begin()
+            else:
+                rest = self._file.read(_PIPE_BYTES) if self._member.needs_input else b""
+                if not rest and self._member.needs_input:
+                    raise EOFError("it ends within its compressed data")
+            data = self._member.decompress(rest, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _next_member(self) -> bytes:
+        """The bytes from the next member on; empty at the end of the file."""
+        rest: bytes = self._member.unused_data.lstrip(self._padding)
+        while not rest:
+            block = self._file.read(_PIPE_BYTES)
+            if not block:
+                return b""
+            rest = block.lstrip(self._padding)
+        return rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +249,11 @@ class Source:
         line, rest, is_first = 1, b"", True
         for block in self.blocks(size):
             data = rest + (block.removeprefix(BOM_UTF8) if is_first else block)
+            if is_first and b"\r" in data[:-1] and b"\n" not in data:
+                raise UsageError(
+                    f"the lines of {self.path} end in carriage returns alone; a trace's end in"
+                    " newlines"
+                )
             is_first = False
             end = data.rfind(b"\n") + 1
             if not end and len(data) >= LINE_MAX:
@@ -258,11 +305,12 @@ def _decompressor(raw: IO[bytes], compression: str) -> contextlib.AbstractContex
 
         reader = gzip.GzipFile(fileobj=raw)
     elif compression == "xz":
-        reader = lzma.LZMAFile(raw)  # noqa: SIM115 # the caller closes it
+        # Between members and at the end there may be zeroes.
+        reader = io.BufferedReader(_Members(raw, lzma.LZMADecompressor, padding=b"\0"))
     elif compression == "bz2":
         import bz2
 
-        reader = bz2.BZ2File(raw)
+        reader = io.BufferedReader(_Members(raw, bz2.BZ2Decompressor))
     elif compression in _BY_ARROW:
         import pyarrow as pa
 

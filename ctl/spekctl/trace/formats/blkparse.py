@@ -3,13 +3,15 @@
 
 ``8,0  3  1  0.000000000  697  Q  W 223490 + 8 [kjournald]``: device, CPU, sequence number, seconds,
 pid, action, operation, sector, sectors, process. Other actions are left out, and so are commands
-that are passed through to the device, and the summary at the end.
+that are passed through to the device, and summaries: a file may hold several outputs, each with its
+own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +35,9 @@ _EVENT = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+[A-Z]+\s", re.AS
 # A command that is passed through to the device: it has a number of bytes and no place.
 _COMMAND = re.compile(rb"\s*(?:\S+\s+){6}[A-Z]+\s+\d+\s+[(\[]")
 _COMMAND_BLANKS = 7
-_SUMMARY = (b"CPU", b"Total (")
+# Where a summary begins, and the first event behind it.
+_SUMMARY = re.compile(rb"^(?:CPU|Total \()", re.MULTILINE)
+_RESUMED = re.compile(rb"^[ \t]*\d+,\d+[ \t]", re.MULTILINE)
 # An event with a place, and one without: a flush.
 _LAYOUT = Layout(
     (
@@ -55,17 +59,16 @@ _SPACE, _NEWLINE, _TAB, _BRACKET, _PAREN = (ord(char) for char in " \n\t[(")
 
 
 def _likeness(head: Head) -> float:
-    return likeness(head, _EVENT)
+    data, _ = _without_summaries(head.data, False)
+    return likeness(replace(head, data=data), _EVENT)
 
 
 def _read(reading: Reading) -> Iterator[Batch]:
     action = EVENTS[reading.options.event].encode()
     source, devices, faults = reading.source, reading.devices, reading.faults
+    in_summary = False
     for chunk in source.chunks():
-        data, is_last = chunk.data, False
-        summary = _summary(data)
-        if summary >= 0:
-            data, is_last = data[:summary], True
+        data, in_summary = _without_summaries(chunk.data, in_summary)
         for piece, letters in _events(Chunk(data, chunk.line), action):
             faults.ignored += sum(letters.values())
             for letter, count in letters.items():
@@ -73,16 +76,22 @@ def _read(reading: Reading) -> Iterator[Batch]:
                 if letter.isupper():
                     faults.add_events(letter, count)
             yield from parse(piece, _LAYOUT, _convert, devices, faults, source)
-        if is_last:
-            return
 
 
-def _summary(data: bytes) -> int:
-    """Where the summary begins; -1 if it does not."""
-    if data.startswith(_SUMMARY):
-        return 0
-    places = [data.find(b"\n" + start) for start in _SUMMARY]
-    return min((place + 1 for place in places if place >= 0), default=-1)
+def _without_summaries(data: bytes, in_summary: bool) -> tuple[bytes, bool]:
+    """The lines with those of summaries blank, and whether the last one is still of a summary.
+    @in_summary: so is the first."""
+    parts: list[bytes] = []
+    place = 0
+    while place < len(data):
+        mark = (_RESUMED if in_summary else _SUMMARY).search(data, place)
+        end = mark.start() if mark is not None else len(data)
+        lines = data[place:end]
+        parts.append(b"\n" * lines.count(b"\n") if in_summary else lines)
+        if mark is None:
+            break
+        place, in_summary = end, not in_summary
+    return b"".join(parts), in_summary
 
 
 def _events(chunk: Chunk, action: bytes) -> Iterator[tuple[Chunk, dict[str, int]]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,3 +68,11 @@ def test_a_format_is_told_by_more_than_its_first_lines(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_text("garbage\n" * 60 + "0,1,512,r,0.5\n" * 200)
     assert recognized(Source(path).head()).name == "spc"
+
+
+def test_parquet_in_a_compressed_file_is_named(tmp_path: Path) -> None:
+    stored = sample(tmp_path, "py-trace_binary/stored")
+    path = tmp_path / "t.parquet.gz"
+    path.write_bytes(gzip.compress(stored.read_bytes()))
+    with pytest.raises(UsageError, match=r"t\.parquet\.gz is Parquet in a compressed file; decom"):
+        recognized(Source(path).head())

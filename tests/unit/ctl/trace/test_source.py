@@ -63,6 +63,36 @@ def test_a_file_that_is_cut_short_is_damaged(kind: str, tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize("kind", COMPRESSED)
+@pytest.mark.parametrize("tail", [b"garbage", b"\xfd7zXZ\x00broken", b"BZh9broken"])
+def test_what_follows_the_last_member_is_not_dropped(
+    kind: str, tail: bytes, tmp_path: Path
+) -> None:
+    """A damaged second member would be lost otherwise, with all its records."""
+    path = tmp_path / "long"
+    path.write_bytes(COMPRESSED[kind](TEXT) + tail)
+    with pytest.raises(UsageError, match="long is damaged: "):
+        read(path)
+
+
+@pytest.mark.parametrize("zeroes", [4, 512, 3 << 20])
+def test_xz_files_may_end_in_zeroes(zeroes: int, tmp_path: Path) -> None:
+    plain, _ = read_text(tmp_path, TEXT.decode())
+    path = tmp_path / "padded"
+    member = lzma.compress(TEXT)
+    path.write_bytes(member + bytes(zeroes))
+    assert read(path)[0] == plain
+    path.write_bytes(member + bytes(zeroes) + member)
+    assert len(read(path)[0]) == 2 * len(plain)
+
+
+def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "old"
+    path.write_bytes(b"at_us,offset_sectors,op,bytes,note\r5,8,read,4096,x\r6,9,w,1,y\r")
+    with pytest.raises(UsageError, match=r"the lines of .*old end in carriage returns alone"):
+        read(path)
+
+
 def test_lines_are_whole_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"a\nbb\n\nccc\ndddd")
