@@ -74,6 +74,8 @@ def command(
     which differences may change the results. A file with options that cannot be converted is
     refused, and the message names all of them.
 
+    With --client=HOST among the ARGUMENTS, a plan for `spekctl fleet run` is written as well.
+
     Jobs that start together become one workload. Jobs that wait for others (stonewall, wait_for)
     become a step of their own: a workload to be run after that of the step before.
 

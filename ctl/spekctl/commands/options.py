@@ -630,6 +630,12 @@ def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) 
     from spekctl.workload import file
 
     for step in imports:
+        if step.clients:
+            raise UsageError(
+                f"{step.workload.workload.name} is a run on several hosts: import it"
+                f" (spekctl {step.program} ... -o FILE) and carry out its plan (spekctl fleet run)"
+            )
+    for step in imports:
         for line in report_lines(step, taken):
             click.echo(f"spekctl: {line}", err=True)
     return [

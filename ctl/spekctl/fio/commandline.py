@@ -3,8 +3,8 @@
 
 Options before the first --name, and after --name=global, are defaults of the jobs that follow, as
 in a [global] section; each --name begins a job. Words that are no options are job files, whose jobs
-come after those of the command line. Unlike in a file, variables stay as they are: the shell has
-replaced its own.
+come after those of the command line. --client=HOST runs what stands behind it on another host.
+Unlike in a file, variables stay as they are: the shell has replaced its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from spekctl import files
 from spekctl.errors import UsageError
 from spekctl.fio import jobfile
 from spekctl.fio.jobfile import Job
@@ -43,11 +44,14 @@ PROGRAM: dict[str, tuple[bool, str]] = {
 OTHERWISE = frozenset(
     (
         *("parse-only", "merge-blktrace-only", "version", "help", "cpuclock-test", "crctest"),
-        *("cmdhelp", "enghelp", "showcmd", "server", "daemonize", "client", "remote-config"),
+        *("cmdhelp", "enghelp", "showcmd", "server", "daemonize", "remote-config"),
         *("inflate-log", "trigger-file", "trigger-timeout", "trigger", "trigger-remote"),
         "profile",
     )
 )
+
+
+_CLIENT = "--client"
 
 
 @dataclass(slots=True)
@@ -108,6 +112,60 @@ def read(words: Sequence[str]) -> CommandLine:
     if "--readonly" in line.not_needed:
         _check_reads(line.jobs)
     return line
+
+
+def for_clients(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The hosts of --client=HOST or --client=FILE, a host in each line, and the words without
+    these. Job files and jobs behind a client are its own; all have to have the same ones."""
+    hosts: list[str] = []
+    common: list[str] = []
+    groups: list[list[str]] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        flag, equals, value = word.partition("=")
+        if flag not in (_CLIENT, "-client"):
+            (groups[-1] if groups else common).append(word)
+            continue
+        if not equals:
+            if not rest:
+                raise UsageError("--client has no value")
+            value = rest.pop(0)
+        listed = _hosts_of(value)
+        hosts += listed
+        groups += [[] for _ in listed[1:]] + [[]]
+        if len(listed) > 1:
+            # Those of a file have the same jobs.
+            groups[-len(listed) :] = [groups[-1]] * len(listed)
+    for host, group in zip(hosts, groups, strict=True):
+        if group != groups[-1]:
+            raise UsageError(
+                f"--client={host} and --client={hosts[-1]} have different jobs, which are the words"
+                " behind each; a fleet runs one workload on all its hosts: name the hosts in a"
+                " file, --client=FILE"
+            )
+    for host in hosts:
+        if hosts.count(host) > 1:
+            raise UsageError(f"--client={host} is there twice")
+    return hosts, common + (groups[-1] if groups else [])
+
+
+def _hosts_of(text: str) -> list[str]:
+    """The hosts of a --client, without the prefix and the port of fio's own server."""
+    if Path(text).is_file():
+        lines = files.read_text(Path(text)).split()
+        if not lines:
+            raise UsageError(f"--client={text}: the file has no hosts")
+        return [host for line in lines for host in _hosts_of(line)]
+    kind, colon, address = text.partition(":")
+    if colon and kind == "sock":
+        raise UsageError(f"--client={text} is a socket of this machine; name a host")
+    if colon and kind in ("ip", "ip4", "ip6"):
+        text = address
+    host = text.partition(",")[0]
+    if not host:
+        raise UsageError(f"--client={text} names no host")
+    return [host]
 
 
 def _check_reads(jobs: Sequence[Job]) -> None:

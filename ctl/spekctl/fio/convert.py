@@ -16,7 +16,7 @@ from spekctl.fio.phases import count_delays, cut, in_phases
 from spekctl.fio.plan import UNASKED, Asked, Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
-from spekctl.workload.imported import Imported, word
+from spekctl.workload.imported import Client, Imported, host_names, word
 from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_MAX
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
@@ -28,6 +28,10 @@ SUM = (
     "the run ends after as many I/Os as all its jobs have together, as one of them has several"
     " arrival processes; fio ends each job after its own"
 )
+
+SEEDS = "each host draws addresses of its own; in fio all have the same ones"
+SLICES = "a device that several hosts have is split among them; in fio they overwrite each other"
+_DEVICE = "--device "
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +94,43 @@ def command_line_steps(
     asked: Asked = UNASKED,
 ) -> list[Imported]:
     """As load_steps(), for the jobs of a command line of fio."""
+    hosts, words = commandline.for_clients(words)
     given = commandline.read(words)
     called = ("the command line", given.jobs[0].name, "command line")
     steps = _steps(given.jobs, called, [*sections, *given.sections], accept_direct, asked)
     for step in steps:
         step.not_needed |= given.not_needed
+    if hosts:
+        for step in steps:
+            _on_hosts(step, hosts)
     return steps
+
+
+def _on_hosts(step: Imported, hosts: Sequence[str]) -> None:
+    """Each host runs the whole step, on devices of the same paths."""
+    label = "the command line is not imported: --client: "
+    if step.beside:
+        raise UsageError(
+            f"{label}jobs on devices of their own are several workloads, and a fleet runs one: name"
+            " the job (--section)"
+        )
+    for words in step.command_line:
+        if words.startswith("--start-at"):
+            raise UsageError(f"{label}the hosts of a fleet start together, without a startdelay")
+    devices = tuple(
+        words.removeprefix(_DEVICE) for words in step.command_line if words.startswith(_DEVICE)
+    )
+    if not devices:
+        raise UsageError(f"{label}its jobs name no device (filename)")
+    names = host_names(hosts)
+    step.clients = [Client(names[host], host, "", devices) for host in hosts]
+    step.command_line = [
+        words for words in step.command_line if not words.startswith((_DEVICE, "--seed"))
+    ]
+    step.mapped |= {"client": "host", "filename": "host.devices"}
+    step.differences.append(SEEDS)
+    if "--verify" in step.command_line:
+        step.differences.append(SLICES)
 
 
 def _steps(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import msgspec
 
 from spekctl.documents.plan import FleetTable, HostTable, OptionTable, PlanFile, Share
@@ -42,7 +44,8 @@ def _options(step: Imported) -> OptionTable:
     }
     given: OptionTable = {}
     for words in step.command_line:
-        flag, _, text = words.partition(" ")
+        flag, *values = shlex.split(words)
+        text = "".join(values)
         kind, name = declared[flag].kind, flag[2:]
         if kind is Kind.FLAG:
             given[name] = True

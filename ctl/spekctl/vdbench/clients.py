@@ -3,28 +3,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
 from spekctl.errors import UsageError
 from spekctl.vdbench import hosts
 from spekctl.vdbench.parmfile import Definition
-from spekctl.workload.imported import Client, Imported
+from spekctl.workload.imported import Client, Imported, host_names
 from spekctl.workload.model import WorkloadFile
 
 # What an option of a run that names a device begins with.
 DEVICE = "--device "
-_NAME_MAX = 63
-# The controller of a fleet has this name.
-_RESERVED = "controller"
 
 
 def together(definitions: Mapping[str, Definition], steps: Mapping[str, Imported]) -> Imported:
     """One workload of the parts of all hosts; a rate or depth of its own is an option of a host."""
     first, step = next(iter(steps.items()))
-    usual, names = _without_load(step), _names(steps)
+    usual, names = _without_load(step), host_names(steps)
     words, notes = _run_options(step), list(step.differences)
     for label, part in steps.items():
         if _without_load(part) != usual or _run_options(part) != words:
@@ -75,19 +71,6 @@ def _without_load(step: Imported) -> WorkloadFile:
 
 def _run_options(step: Imported) -> list[str]:
     return [word for word in step.command_line if not word.startswith(DEVICE)]
-
-
-def _names(labels: Iterable[str]) -> dict[str, str]:
-    """Names that hosts of a fleet can have, each its own: letters, digits, '-' and '.'."""
-    chosen: dict[str, str] = {}
-    for host in labels:
-        base = re.sub(r"[^A-Za-z0-9.-]", "-", host).strip("-.")[:_NAME_MAX].rstrip("-.") or "host"
-        name, number = base, 1
-        while name in (*chosen.values(), _RESERVED):
-            number += 1
-            name = f"{base[: _NAME_MAX - 7]}-{number}"
-        chosen[host] = name
-    return chosen
 
 
 def _ssh(host: Definition) -> str:

@@ -72,11 +72,6 @@ def load(path: Path, run: str | None = None) -> Imported:
         place for place, step in enumerate(steps) if run in (None, step.workload.workload.name)
     ]
     if len(chosen) == 1:
-        if steps[chosen[0]].clients:
-            raise UsageError(
-                f"{steps[chosen[0]].workload.workload.name} of {name} is a run on several hosts:"
-                " import it (spekctl vdbench -o FILE) and carry out its plan (spekctl fleet run)"
-            )
         if any(step.beside for step in steps[chosen[0] : chosen[0] + 2][bool(run is None) :]) or (
             steps[chosen[0]].beside
         ):

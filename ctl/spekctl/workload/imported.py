@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.values import NAME_LEN_MAX
+
+_HOST_NAME_MAX = 63
+# The controller of a fleet has this name.
+_RESERVED = "controller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +58,18 @@ def word(text: str, taken: set[str]) -> str:
         name = base[: NAME_LEN_MAX - len(tail)] + tail
     taken.add(name)
     return name
+
+
+def host_names(labels: Iterable[str]) -> dict[str, str]:
+    """Names that hosts of a fleet can have, each its own: letters, digits, '-' and '.'."""
+    chosen: dict[str, str] = {}
+    for host in labels:
+        base = (
+            re.sub(r"[^A-Za-z0-9.-]", "-", host).strip("-.")[:_HOST_NAME_MAX].rstrip("-.") or "host"
+        )
+        name, number = base, 1
+        while name in (*chosen.values(), _RESERVED):
+            number += 1
+            name = f"{base[: _HOST_NAME_MAX - 7]}-{number}"
+        chosen[host] = name
+    return chosen

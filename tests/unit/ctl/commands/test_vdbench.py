@@ -144,3 +144,14 @@ def test_a_device_that_is_a_file_is_to_be_filled_in(spekctl: Spekctl, tmp_path: 
     )
     outcome = spekctl("vdbench", "some.parm")
     assert "fill in devices of far: /mnt/file is not below /dev" in outcome.err
+
+
+def test_a_run_of_several_hosts_is_no_run_of_this_one(
+    spekctl: Spekctl, kernel: object, tmp_path: Path
+) -> None:
+    (tmp_path / "some.parm").write_text(HOSTS + "rd=r,wd=w,iorate=max\n")
+    words = ("vdbench:some.parm", "--device", "/dev/fake0", "--write")
+    for command in (("run", *words, "--dry-run"), ("sweep", *words, "--depth", "1")):
+        outcome = spekctl(*command)
+        assert outcome.code == ExitCode.USAGE
+        assert outcome.sentence.startswith("r is a run on several hosts: import it (spekctl vdb")

@@ -12,6 +12,7 @@ from lib.ctl.fio_jobs import fio
 from spekctl.errors import UsageError
 from spekctl.fio import commandline, convert
 from spekctl.fio.options import ALIASES, MAPPED, NOT_NEEDED, REFUSED
+from spekctl.workload.imported import Client
 
 NULL = ("--ioengine=null", "--size=64k")
 FILE = "[global]\nbs=2k\n[x]\nrw=randread\n[y]\nbs=1k\n"
@@ -87,7 +88,7 @@ def test_options_of_the_program_are_those_of_fio() -> None:
     listed = {
         word.partition("=")[0][2:] for word in text.split() if word.startswith("--") and word[2:]
     }
-    known = {*commandline.PROGRAM, *commandline.OTHERWISE, "section"}
+    known = {*commandline.PROGRAM, *commandline.OTHERWISE, "section", "client"}
     assert listed <= known
     assert not (known - {"profile"}) & {*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES} - {
         *("eta", "status-interval"),
@@ -116,7 +117,19 @@ def test_the_shell_has_replaced_variables() -> None:
         ("--name", "--name has no value"),
         ("--name=", "--name has no value"),
         ("--name=a --iodpeth=4", "iodpeth: not an option that spek knows; did you mean 'iodepth'"),
-        ("--name=a --client=host", "--client does not run a job"),
+        ("--name=a --server", "--server does not run a job"),
+        ("--name=a --filename=/dev/x --client", "--client has no value"),
+        ("--name=a --client=", "--client= names no host"),
+        ("--client=sock:/tmp/x --name=a", "--client=sock:/tmp/x is a socket of this machine"),
+        ("--client=h --client=h --name=a", "--client=h and --client=h have different jobs"),
+        ("--client=h --name=a --client=h --name=a", "--client=h is there twice"),
+        ("--client=h --name=a --client=i --name=b", "--client=h and --client=i have different"),
+        ("--client=h --name=a --size=1g", "its jobs name no device (filename)"),
+        ("--client=h --name=a --filename=/dev/x --startdelay=5", "without a startdelay"),
+        (
+            "--client=h --name=a --filename=/dev/x --name=b --filename=/dev/y",
+            "jobs on devices of their own are several workloads",
+        ),
         ("--name=a none.fio", "there is no file none.fio"),
         ("--section=b --name=a", "there is no job 'b' in the command line"),
         ("--name=a --directory=/x", "the command line is not imported: [a] directory: spek loads"),
@@ -150,3 +163,44 @@ def test_jobs_that_write_are_refused_beside_readonly_as_by_fio(
         return
     with pytest.raises(UsageError, match=r"--readonly: \[[ab]\] writes or discards, which fio ref"):
         commandline.read(words.split())
+
+
+JOB = (
+    "--name=a --filename=/dev/sdb:/dev/sdc --rw=randread --ioengine=libaio --iodepth=4 --randseed=3"
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"--client=one --output=x {JOB} --client ip4:10.0.0.2,8765 --output=x {JOB}",
+        f"--client=hosts --output=x {JOB}",
+        f"--output=x --client=hosts {JOB}",
+    ],
+)
+def test_jobs_of_clients_are_a_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hosts").write_text("one\nip:10.0.0.2,9000\n")
+    (step,) = convert.command_line_steps(words.split())
+    assert step.clients == [
+        Client("one", "one", "", ("/dev/sdb", "/dev/sdc")),
+        Client("10.0.0.2", "10.0.0.2", "", ("/dev/sdb", "/dev/sdc")),
+    ]
+    assert not any(text.startswith(("--device", "--seed")) for text in step.command_line)
+    assert (step.mapped["client"], step.mapped["filename"]) == ("host", "host.devices")
+    assert convert.SEEDS in step.differences and convert.SLICES not in step.differences
+    assert "--output" in step.not_needed
+
+
+def test_verified_devices_of_clients_are_split() -> None:
+    words = "--client=h --name=a --filename=/dev/x --rw=write --verify=crc32c --size=1g"
+    (step,) = convert.command_line_steps(words.split())
+    assert convert.SLICES in step.differences and "--verify" in step.command_line
+
+
+def test_a_file_of_clients_has_some(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("\n")
+    with pytest.raises(UsageError, match="the file has no hosts"):
+        commandline.for_clients([f"--client={tmp_path / 'hosts'}", "--name=a"])

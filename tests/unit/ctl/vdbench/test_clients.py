@@ -140,9 +140,3 @@ def test_what_a_fleet_cannot_do_is_refused(tmp_path: Path, text: str, sentence: 
     with pytest.raises(UsageError) as refused:
         step(tmp_path, text)
     assert sentence in str(refused.value)
-
-
-def test_a_run_of_several_hosts_is_no_run_of_this_one(tmp_path: Path) -> None:
-    (tmp_path / "some.parm").write_text(EACH + RUN)
-    with pytest.raises(UsageError, match=r"r of .* is a run on several hosts: import it"):
-        convert.load(tmp_path / "some.parm")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spekctl.workload.imported import word
+from spekctl.fleet.plan import check_name
+from spekctl.workload.imported import host_names, word
 from spekctl.workload.values import NAME_LEN_MAX
 
 NAMES = st.lists(st.one_of(st.text(max_size=40), st.sampled_from(["a", "a.2", "a" * 40])))
@@ -32,3 +33,15 @@ def test_names_are_allowed_and_differ(texts: list[str]) -> None:
 def test_a_name_is_kept_as_far_as_it_can_be(text: str, name: str) -> None:
     assert word(text, set()) == name
     assert word(text, {name}) == f"{name}.2"
+
+
+@given(
+    st.lists(
+        st.one_of(st.text(max_size=80), st.sampled_from(["controller", "a", "a_"])), unique=True
+    )
+)
+def test_names_of_hosts_are_allowed_and_differ(labels: list[str]) -> None:
+    names = host_names(labels)
+    assert list(names) == labels and len(set(names.values())) == len(labels)
+    for name in names.values():
+        check_name(name)
