@@ -65,7 +65,7 @@ def _rows(result: Result, interval: Interval) -> Iterator[list[object]]:
     pairs = zip(result.config.streams, interval.streams, strict=False)
     for stream, (reads, read_bytes, writes, write_bytes) in pairs:
         name = [stream.name, stream.operation]
-        if stream.read_ppm:
+        if stream.read_ppm or reads:
             counts = _counts(reads, read_bytes, seconds)
             yield [*head, *name, Direction.READ.value, *counts, *[None] * len(_OF_TIMES)]
         if stream.read_ppm < 1_000_000 or writes:

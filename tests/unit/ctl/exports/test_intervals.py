@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,14 @@ from lib.ctl.fleets import T0, three
 from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
-from spekctl.documents.result import Result
+from spekctl.documents.result import Result, load_result
 from spekctl.documents.result_parts import IntervalPower, RailPower
 from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import intervals
 from spekctl.fleet.merge import merge
 from spekctl.kernel.records import Phase
+
+STORED = Path(__file__).parents[1] / "documents/version1/result.json"
 
 
 def rows(result: Result) -> list[dict[str, str]]:
@@ -63,6 +66,39 @@ def test_values_are_those_of_the_result(ours: Result) -> None:
     assert times == list("12345678")
     assert (row["errors"], row["power_w"]) == ("9", "7.5")
     assert (row["outstanding"], row["backlog"], row["coverage_ppm"]) == ("16", "0", "1000000")
+
+
+@pytest.mark.parametrize(
+    "build",
+    [lambda: results.build(), lambda: merge(three()), lambda: load_result(STORED)],
+    ids=["run", "fleet", "stored"],
+)
+def test_rows_of_streams_add_up_and_rates_are_of_the_interval(build: Callable[[], Result]) -> None:
+    result = build()
+    table = rows(result)
+    assert len({row["interval"] for row in table}) == len(result.intervals)
+    for interval in {row["interval"] for row in table}:
+        for direction in ("read", "write"):
+            own = [
+                row for row in table if (row["interval"], row["direction"]) == (interval, direction)
+            ]
+            whole, *streams = own
+            assert whole["stream"] == "" and all(row["stream"] for row in streams)
+            for name in ("ios", "bytes"):
+                assert int(whole[name]) == sum(int(row[name]) for row in streams)
+            seconds = (int(whole["end_ns"]) - int(whole["start_ns"])) / 1e9
+            assert float(whole["iops"]) == pytest.approx(int(whole["ios"]) / seconds, abs=0.001)
+            known = [whole[f"response_{name}_ns"] for name in ("p50", "p90", "p99", "p99_9", "max")]
+            times = [float(text) for text in known if text]
+            assert times == sorted(times) and bool(times) is (int(whole["ios"]) > 0)
+
+
+def test_reads_of_a_stream_that_writes_have_a_row(ours: Result) -> None:
+    """Otherwise the rows of streams would not add up to those of all."""
+    (stream,) = ours.config.streams
+    config = replace(ours.config, streams=[replace(stream, read_ppm=0)])
+    names = [(row["stream"], row["direction"]) for row in rows(replace(ours, config=config))[:4]]
+    assert ("main", "read") in names and ("main", "write") in names
 
 
 def test_what_is_not_known_is_empty(ours: Result) -> None:
