@@ -68,6 +68,9 @@ class Check(Part, frozen=True):
         Meta(description="missing: not in the result, which fails no limit and keeps none."),
     ]
     text: Annotated[str, Meta(description="The same as a sentence.")]
+    set_by: Annotated[
+        str, Meta(description="The part of the load that fixes the figure; empty: none does.")
+    ] = ""
 
 
 class GateVerdict(StrEnum):

@@ -180,7 +180,8 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
             )
     value = metric.value(run.result)
     verdict, text = _text(limit, value, unit)
-    if value is not None and (reason := paced.set_by_load(metric.name, run.result)):
+    reason = "" if value is None else paced.set_by_load(metric.name, run.result)
+    if reason:
         text += f"; it is set by {reason}, so that a faster device has no better one"
     return Check(
         run=index,
@@ -191,6 +192,7 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
         most=_bound(limit.most),
         verdict=verdict,
         text=text,
+        set_by=reason,
     )
 
 

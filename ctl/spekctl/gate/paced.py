@@ -3,7 +3,8 @@
 
 A rate below saturation, a think time, pauses or the times of a trace set how many I/Os complete in
 a second: those rates are the same on any device that keeps up. Response times are the device's own
-in every arrival law, and beyond saturation they grow.
+in every arrival law, and beyond saturation they grow. Only arrivals that do not wait for
+completions have a backlog: that of closed loops is 0 on any device.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from spekctl.workload.config import ResolvedArrival, RunConfig
 KEPT = Fraction(98, 100)
 # The figure that tells devices apart under any load.
 TELLING = "response.mean"
+# Arrivals of a closed loop do not queue: one follows a completion.
+_CLOSED = "the closed loop"
 _RATES = ("iops", "bandwidth", "time_per_io")
 
 
@@ -33,6 +36,8 @@ def set_by_load(metric: str, result: Result) -> str:
     A closed loop without pauses among the arrivals takes what the device has left.
     """
     name = metric.removeprefix("read.").removeprefix("write.")
+    if name == "backlog":
+        return _CLOSED if _waits_always(result) else ""
     if name not in _RATES:
         return ""
     paces = _paces(result)
@@ -42,6 +47,16 @@ def set_by_load(metric: str, result: Result) -> str:
     if rate is None:
         return paces[0]
     return paces[0] if _reached(result) >= KEPT * rate else ""
+
+
+def _waits_always(result: Result) -> bool:
+    """Whether no arrival can find the device behind."""
+    return all(
+        arrival.law == "closed"
+        or (arrival.law == "trace" and replay is not None and replay.pace == "closed")
+        for config, replay in _loads(result)
+        for arrival in pace.used(config)
+    )
 
 
 def _reached(result: Result) -> float:

@@ -25,8 +25,9 @@ def gate_parts(report: GateReport) -> Iterator[RenderableType]:
         if not run.ok:
             yield f"{run.file}: {run.text}"
     for check in report.checks:
-        if check.verdict in ("failed", "missing") and _has_limit(check):
-            yield f"{report.runs[check.run].file}: {check.text}"
+        missed = check.verdict in ("failed", "missing")
+        if _has_limit(check) and (missed or check.set_by):
+            yield f"{'' if missed else 'note: '}{report.runs[check.run].file}: {check.text}"
     yield report.text
 
 

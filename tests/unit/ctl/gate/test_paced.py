@@ -54,6 +54,31 @@ def test_rates_are_set_by_a_pace_that_was_kept(
     assert paced.is_paced(result) == bool(load)
 
 
+@pytest.mark.parametrize(
+    ("load", "reason"),
+    [
+        ({}, "the closed loop"),
+        (LIMIT, "the closed loop"),
+        (THINK, "the closed loop"),
+        (PAUSE, "the closed loop"),
+        (RATE, ""),
+        ({"law": "poisson", "depth": 0, "rate_milli": 1000}, ""),
+        ({"law": "trace", "depth": 0}, ""),
+    ],
+)
+def test_a_backlog_is_one_of_open_loops(load: dict[str, Any], reason: str) -> None:
+    assert paced.set_by_load("backlog", under(load)) == reason
+
+
+def test_a_limit_of_the_backlog_of_a_closed_loop_says_nothing(
+    spekctl: Spekctl, tmp_path: Path
+) -> None:
+    put(tmp_path / "r.json", under({}))
+    (tmp_path / "limits.toml").write_text("[[limit]]\nmetric = 'backlog'\nmax = 5\n")
+    outcome = spekctl("gate", "limits.toml", "r.json")
+    assert "set by the closed loop" in " ".join(outcome.out.split())
+
+
 @pytest.mark.parametrize("load", [RATE, LIMIT, THINK], ids=["rate", "limit", "think"])
 def test_a_rate_that_both_sides_kept_is_not_the_same(
     spekctl: Spekctl, tmp_path: Path, load: dict[str, Any]
@@ -95,6 +120,8 @@ def test_a_limit_says_that_the_load_sets_its_figure(spekctl: Spekctl, tmp_path: 
     outcome = spekctl("gate", "limits.toml", "paced.json", "--format", "ktap")
     assert outcome.code == ExitCode.OK
     assert "; it is set by the offered rate of 1,000" in outcome.out
+    text = spekctl("gate", "limits.toml", "paced.json")
+    assert "note: paced.json: iops is 1,000 IOPS, at least 900 IOPS allowed; it is set" in text.out
 
 
 def test_the_rates_of_all_hosts_pace_a_fleet() -> None:
