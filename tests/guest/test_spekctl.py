@@ -334,19 +334,59 @@ def test_without_a_prober_one_line_says_so(call: Call, null_blk: Callable[..., s
 # --- wrong input, as a new user would try it -----------------------------------------------------
 
 
-def test_no_module_is_said(null_blk: Callable[..., str], capfd: pytest.CaptureFixture[str]) -> None:
-    """Runs without the spek_module fixture: the module is taken away and brought back."""
+@contextlib.contextmanager
+def without_module() -> Iterator[None]:
+    """The module is taken away and brought back."""
     was_loaded = is_loaded("spek")
     if was_loaded:
         unload_soon("spek")
     try:
-        code = cli.run(["run", "random-read-4k", "--device", null_blk(size_mb=64)])
-        assert code == ExitCode.NO_KERNEL_SIDE
-        assert "the kernel module spek is not loaded" in capfd.readouterr().err
+        yield
     finally:
         if was_loaded:
             path = Path(os.environ["SPEK_MODULES"], "spek.ko")
             subprocess.run(["insmod", path], check=True)
+
+
+def test_no_module_is_said(null_blk: Callable[..., str], capfd: pytest.CaptureFixture[str]) -> None:
+    """Runs without the spek_module fixture."""
+    with without_module():
+        code = cli.run(["run", "random-read-4k", "--device", null_blk(size_mb=64)])
+        assert code == ExitCode.NO_KERNEL_SIDE
+        assert "the kernel module spek is not loaded" in capfd.readouterr().err
+
+
+def test_a_recipe_is_red_without_module_or_device(
+    spek_module: object,
+    null_blk: Callable[..., str],
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """`run` and then `gate`, as CI does: the result of the run before is not there any more."""
+    disk = null_blk(size_mb=64)
+    limits, result_file = tmp_path / "limits.toml", tmp_path / "r.json"
+    limits.write_text("[[limit]]\nmetric = 'errors'\nmax = 0\n")
+    run = ["run", "random-read-4k", "--device", disk, "--count", "100", "-o", str(result_file)]
+    gate = ["gate", str(limits), str(result_file), "--format", "junit"]
+    assert (cli.run([*run, *QUIET]), cli.run(gate)) == (ExitCode.OK, ExitCode.OK)
+
+    @contextlib.contextmanager
+    def held() -> Iterator[None]:
+        holder = os.open(disk, os.O_RDWR | os.O_EXCL)
+        try:
+            yield
+        finally:
+            os.close(holder)
+
+    for trouble, code in ((without_module, ExitCode.NO_KERNEL_SIDE), (held, ExitCode.REFUSED)):
+        with trouble():
+            capfd.readouterr()
+            assert cli.run([*run, *QUIET]) == code
+            assert capfd.readouterr().err.splitlines()[-1].startswith("spekctl: ")
+            assert not result_file.exists()
+            assert cli.run(gate) == ExitCode.USAGE
+            assert 'failures="1"' in capfd.readouterr().out
+    assert (cli.run([*run, *QUIET]), cli.run(gate)) == (ExitCode.OK, ExitCode.OK)
 
 
 def test_no_permission_is_said(call: Call, null_blk: Callable[..., str]) -> None:
