@@ -48,8 +48,8 @@ def _client_lines(clients: Sequence[Client]) -> Iterator[str]:
     joining = [client.name for client in clients if not client.ssh]
     if joining:
         yield (
-            f"start `spekctl fleet join` on {', '.join(joining)}, or fill in ssh of the plan: the"
-            " file has no host for ssh there"
+            f"start `spekctl fleet join` on {', '.join(joining)}, or fill in ssh of the plan, for"
+            " the controller to do that"
         )
 
 

@@ -25,6 +25,7 @@ from spekctl.vdbench.keywords import (
     NOT_NEEDED,
     OF_HOSTS,
     OF_HOSTS_NOT_NEEDED,
+    OF_SSH,
     REFUSED,
     is_off,
 )
@@ -175,6 +176,8 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
             step.differences.append(DUPLICATES[key])
         else:
             step.not_needed[key] = "no data of this ratio are written"
+    elif step.clients and key in OF_SSH and not any(client.ssh for client in step.clients):
+        step.not_needed[key] = "vdbench starts no host of this run over SSH"
     elif step.clients and key in OF_HOSTS:
         step.mapped[key] = OF_HOSTS[key]
     elif step.clients and key in OF_HOSTS_NOT_NEEDED:

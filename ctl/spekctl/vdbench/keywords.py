@@ -120,8 +120,10 @@ NOT_NEEDED: Mapping[str, str] = {
     "dedupacross": "duplicates are those of a stream, on all its devices",
 }
 # Where those of a file with remote hosts go, or why these are not needed.
+OF_SSH = ("system", "shell", "user")
 OF_HOSTS: Mapping[str, str] = {
-    **{"system": "host.ssh", "shell": "host.ssh", "user": "host.ssh", "host": "host"},
+    **dict.fromkeys(OF_SSH, "host.ssh"),
+    "host": "host",
     **{"lun": "host.devices", "count": "host.devices", "sd": "host.devices"},
 }
 OF_HOSTS_NOT_NEEDED: Mapping[str, str] = {

@@ -104,7 +104,7 @@ def test_a_run_of_several_hosts_becomes_a_plan(spekctl: Spekctl, tmp_path: Path)
     assert (outcome.code, outcome.out) == (ExitCode.OK, "")
     assert "host one_1 is one-1 in the plan" in outcome.err
     assert "spekctl fleet init keys one-1 two" in outcome.err
-    assert "start `spekctl fleet join` on two, or fill in ssh" in outcome.err
+    assert "start `spekctl fleet join` on two, or fill in ssh of" in outcome.err
     assert "its plan, for `spekctl fleet run`: made.plan.toml" in outcome.err
     assert "give to `spekctl run`" not in outcome.err
     refused = spekctl("fleet", "run", "made.plan.toml", "--dry-run")

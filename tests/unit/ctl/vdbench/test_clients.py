@@ -98,6 +98,8 @@ def test_a_host_has_a_name_that_a_plan_can_have(
     imported = step(tmp_path, head + "\nsd=s,lun=/dev/sdb\nwd=w,sd=s\nrd=r,wd=w,iorate=max\n")
     (client,) = imported.clients
     assert (client.name, client.ssh) == (name, ssh)
+    # What is not started over SSH has no ssh in the plan, and the report does not say so.
+    assert ("host.ssh" in imported.mapped.values()) is (ssh != "")
 
 
 RUN = "rd=r,wd=*,iorate=100\n"
