@@ -102,9 +102,22 @@ def _guess(names: list[str]) -> dict[Field, _Column]:
     for name in names:
         if name.lower() in KNOWN:
             field, unit = KNOWN[name.lower()]
-            # The first of several: arrival_ns before any other time.
             columns.setdefault(field, _Column(field, name, unit))
     return columns
+
+
+def _refuse_doubt(names: list[str], named: set[str]) -> None:
+    """@named: fields that --column names a column for. UsageError if names of several columns mean
+    one of the other fields."""
+    for field in FIELDS:
+        several = [
+            name for name in dict.fromkeys(names) if KNOWN.get(name.lower(), ("",))[0] == field
+        ]
+        if len(several) > 1 and field not in named:
+            raise UsageError(
+                f"columns {', '.join(several)} each mean '{field}'; choose one with --column"
+                f" {field}=COLUMN{':UNIT' if field in ('at', 'offset', 'size') else ''}"
+            )
 
 
 def _likeness(head: Head) -> float:
@@ -114,6 +127,7 @@ def _likeness(head: Head) -> float:
 def _chosen(names: list[str], options: tuple[str, ...]) -> dict[Field, _Column]:
     """The guess, overruled by --column."""
     columns = _guess(names)
+    named: set[str] = set()
     for text in options:
         field, equals, rest = text.partition("=")
         if not equals or field not in FIELDS:
@@ -133,6 +147,8 @@ def _chosen(names: list[str], options: tuple[str, ...]) -> dict[Field, _Column]:
         if field in ("offset", "size") and not re.fullmatch(r"[1-9][0-9]{0,6}", unit):
             raise UsageError(f"--column {text}: the unit is a number of bytes, such as 1 or 512")
         columns[field] = _Column(field, name, unit)
+        named.add(field)
+    _refuse_doubt(names, named)
     missing = [field for field in NEEDED if field not in columns]
     if missing:
         raise UsageError(

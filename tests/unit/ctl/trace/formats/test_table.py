@@ -48,6 +48,18 @@ def test_wrong_columns_get_a_sentence(
     assert sentence in caught.value.message
 
 
+def test_columns_that_may_both_be_meant_have_to_be_chosen(tmp_path: Path) -> None:
+    text = "time_ms,time_us,offset_sectors,bytes,op\n1,2000,8,512,r\n"
+    with pytest.raises(UsageError) as caught:
+        read_text(tmp_path, text, format="csv")
+    assert caught.value.message.endswith(
+        "columns time_ms, time_us each mean 'at'; choose one with --column at=COLUMN:UNIT"
+    )
+    text += "2,3000,8,512,w\n"
+    rows, _ = read_text(tmp_path, text, format="csv", columns=("at=time_us:us",))
+    assert [row[0] for row in rows] == [0, 1_000_000]
+
+
 def test_bad_values_are_bad_lines(tmp_path: Path) -> None:
     text = "at_ns,offset_bytes,bytes,op,fua\n1,2,3,r,0\n2,2,3,r,2\n3,2,3,erase,0\n4,x,3,r,0\n"
     rows, trace = read_text(tmp_path, text)
