@@ -18,7 +18,7 @@ from spekctl.trace.formats.format import READ_WRITE, Format, Reading
 from spekctl.trace.source import Head
 from spekctl.trace.text import Converted, Layout, Rows, likeness, read_lines
 
-_ALIBABA = re.compile(r"\d+,[RWrw],\d+,\d+,\d{13,19}\r?$", re.ASCII)
+_ALIBABA = re.compile(r"\d+,[RWrw],\d+,\d+,\d{16}\r?$", re.ASCII)
 _ALIBABA_HEADER = re.compile(r"device(_id)?,op", re.IGNORECASE)
 _ALIBABA_LAYOUT = Layout(
     (("device", "number"), ("op", "word"), ("offset", "number"), ("size", "number"), ("at", "us"))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lib.ctl.traces import read_text
 
+from spekctl.errors import UsageError
 from spekctl.trace.columns import Batch, batch_of
 from spekctl.trace.faults import Faults
 from spekctl.trace.order import spread
@@ -30,6 +31,12 @@ def test_alibaba(header: str, tmp_path: Path) -> None:
     rows, trace = read_text(tmp_path, header + ALIBABA)
     assert trace.parts[0].format.name == "alibaba"
     assert rows == [(0, "0", 126703661056, 4096, "read"), (4000, "7", 8192, 512, "write")]
+
+
+@pytest.mark.parametrize("stamp", ["1577808000000", "1577808000000046000"])
+def test_milliseconds_and_nanoseconds_are_not_those_of_alibaba(stamp: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="format"):
+        read_text(tmp_path, f"0,R,126703661056,4096,{stamp}\n" * 2)
 
 
 def test_a_second_of_tencent_is_spread_and_mentioned(tmp_path: Path) -> None:
