@@ -28,8 +28,9 @@ from rich.table import Table
 
 from spekctl.errors import ExitCode
 from spekctl.fleet import keys, plan, results
-from spekctl.fleet.coordinator import Coordinator, Patience
+from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.engine import DaskEngine
+from spekctl.fleet.patience import Patience
 from spekctl.run.job import Interrupts
 
 HOSTS, SECONDS = 1000, 10

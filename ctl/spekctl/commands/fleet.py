@@ -169,7 +169,7 @@ def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
     Versions, modules, devices and clocks of all hosts that have joined; they end afterwards.
     """
     from spekctl.fleet import plan
-    from spekctl.fleet.coordinator import checked_lines
+    from spekctl.fleet.outcome import checked_lines
     from spekctl.run.job import Interrupts
 
     need_engine()

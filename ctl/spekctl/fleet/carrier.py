@@ -12,6 +12,9 @@ from typing import Any, Protocol
 from spekctl.errors import HostLostError, SpekError
 from spekctl.fleet import wire
 
+# Events that are taken before their taker looks at anything else, however many there are.
+TAKE_MOST = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Happened:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from spekctl import extras, units
 from spekctl.errors import UsageError
-from spekctl.fleet.coordinator import Coordinator, Patience
+from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.keys import Bundle
 from spekctl.fleet.launch import Launcher
+from spekctl.fleet.patience import Patience
 from spekctl.fleet.plan import Plan
 from spekctl.run.beside import View
 from spekctl.run.job import Interrupts

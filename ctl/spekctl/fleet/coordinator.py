@@ -12,11 +12,11 @@ import concurrent.futures
 import hashlib
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from spekctl import __version__, units
 from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError, SpekError
@@ -24,8 +24,11 @@ from spekctl.fleet import carrier, clock, logs, slices, wire
 from spekctl.fleet.carrier import Engine, Happened
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.clocks import HostClocks
-from spekctl.fleet.plan import Host, Plan
-from spekctl.fleet.spool import HostRows, Spool
+from spekctl.fleet.joining import Joining, Refusals, Started
+from spekctl.fleet.outcome import Loss, Outcome, Part
+from spekctl.fleet.patience import Patience
+from spekctl.fleet.plan import Plan
+from spekctl.fleet.spool import Spool
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
 from spekctl.run.beside import Stage, View
@@ -33,88 +36,8 @@ from spekctl.run.job import Interrupts
 from spekctl.workload import override, own_devices
 
 SECOND = 10**9
-# Events that are taken before the coordinator looks at anything else, however many there are.
-TAKE_MOST = 10_000
 # Hosts that a plan may have had; a seed by chance among theirs is next to impossible.
 MOST_PLACES = 4096
-
-
-class Started(Protocol):
-    """Hosts that the controller starts."""
-
-    def troubles(self) -> Mapping[str, str]:
-        """Why hosts have ended, by name."""
-
-    def pending(self, joined: Mapping[str, str]) -> bool:
-        """Whether any of them may still join."""
-
-    def waiting(self) -> Sequence[str]:
-        """Hosts that have yet to be started."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait, s."""
-
-    join_s: float = 60.0
-    check_s: float = 60.0
-    claim_s: float = 120.0
-    collect_s: float = 60.0
-    release_s: float = 30.0
-    silent_s: float = 10.0  # a host that has been silent for this long is lost
-    status_s: float = 1.0  # between two questions for the status
-    again_s: float = 5.0  # from a question that is not answered to the next
-    lead_s: float = 2.0  # least time from arming to the start
-    round_trips: float = 20.0  # least lead as a multiple of the longest round trip
-    rounds: float = 4.0  # least lead as a multiple of the time to ask all hosts
-    margin_s: float = 0.5  # an answer that is missing this long before the start cancels it
-    look_s: float = 0.2
-    others_s: float = 15.0  # for the other hosts, once a host cannot join
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A lost host; @at_s: since the common start, negative before it."""
-
-    host: str
-    at_s: float
-    reason: str
-
-
-@dataclass(slots=True)
-class Part:
-    """What is known of a host."""
-
-    host: Host
-    described: wire.Described | None = None
-    armed: wire.Armed | None = None
-    done: wire.Done | None = None
-    collected: wire.Collected | None = None
-    # Report intervals of a lost host.
-    rows: Sequence[IntervalRow] | HostRows = ()
-    loss: Loss | None = None
-    heard_s: float = 0.0
-    asked: Future[bytes] | None = None
-
-    @property
-    def name(self) -> str:
-        """The host."""
-        return self.host.name
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of a run: exit code and sentence, the hosts with their results, and losses."""
-
-    run: str
-    fleet: str
-    start_real_ns: int
-    code: ExitCode
-    text: str
-    parts: Sequence[Part]
-    clock: Bound
-    losses: Sequence[Loss] = ()
-    remarks: Sequence[str] = ()
 
 
 def _toml_of(plan: Plan, described: wire.Described | None) -> str:
@@ -149,7 +72,7 @@ class Coordinator:
         self._start_ns = 0
         self.clocks = HostClocks(self.real_ns)
         self._stopping = ""
-        self._refused: dict[str, int] = {}
+        self._refusals = Refusals(self.engine)
         self._claimed: set[str] = set()
         self._own_bound = Bound(None, "it was not asked")
 
@@ -186,74 +109,10 @@ class Coordinator:
 
     def join(self) -> None:
         """Wait until all hosts of the plan have joined."""
-        end_s = time.monotonic() + self.patience.join_s
-        told: set[str] = set()
-        while True:
-            joined = self.engine.hosts()
-            missing = [name for name in self.parts if name not in joined]
-            if not missing:
-                break
-            self._check_interrupts()
-            self._tell_refused()
-            for name in joined:
-                if name in self.parts and name not in told:
-                    told.add(name)
-                    self.view.note(f"{name} has joined")
-            now_s = time.monotonic()
-            # A host that cannot join does not take the others' turn to be started.
-            if self._check_started(missing, now_s >= end_s) and not (
-                self.started is not None and self.started.waiting()
-            ):
-                end_s = min(end_s, now_s + self.patience.others_s)
-            if now_s >= end_s:
-                raise RefusedError(self._not_joined(missing))
-            self.engine.next(self.patience.look_s)
-        # A host may have joined again since it was lost. One that is lost from here on is noticed
-        # when it is asked.
-        for _ in range(TAKE_MOST):
-            if self.engine.next(0) is None:
-                break
-        for name in self.parts:
-            self.view.reach(name, Stage.JOINED)
-        for name, address in joined.items():
-            part = self.parts.get(name)
-            if part is not None and part.host.address not in ("", address):
-                raise RefusedError(
-                    f"{name} has joined from {address}, and the plan has {part.host.address}"
-                )
-
-    def _tell_refused(self, at_the_end: bool = False) -> None:
-        """Report peers that the engine refused: each once, and @at_the_end how often."""
-        for text, count in self.engine.refused().items():
-            if text not in self._refused:
-                self._refused[text] = 1
-                self.view.note(text)
-            if at_the_end and count > self._refused[text]:
-                self._refused[text] = count
-                self.view.note(f"{text}; {count:,} times in all")
-
-    def _not_joined(self, missing: Sequence[str]) -> str:
-        waiting = self.started.waiting() if self.started is not None else ()
-        if waiting:
-            return (
-                f"{_listed(waiting)} {'were' if len(waiting) > 1 else 'was'} not started within"
-                f" {self.patience.join_s:.0f} s, as only a few start at a time; give a longer"
-                " --wait"
-            )
-        return (
-            f"{_listed(missing)} {'have' if len(missing) > 1 else 'has'} not joined within"
-            f" {self.patience.join_s:.0f} s; start `spekctl fleet join` there"
-        )
-
-    def _check_started(self, missing: Sequence[str], is_late: bool) -> bool:
-        """Whether a started host has ended; RefusedError once no other host may still join."""
-        if self.started is None:
-            return False
-        troubles = {name: text for name, text in self.started.troubles().items() if name in missing}
-        if troubles and (is_late or not self.started.pending(self.engine.hosts())):
-            told = "; ".join(f"{name}: {text}" for name, text in troubles.items())
-            raise RefusedError(f"cannot start all hosts: {told}")
-        return bool(troubles)
+        Joining(
+            {name: part.host for name, part in self.parts.items()},
+            *(self.engine, self.view, self.patience, self.started, self._refusals),
+        ).wait(self._check_interrupts)
 
     def check(self) -> None:
         """Refuse hosts that cannot take part, before anything is claimed."""
@@ -345,7 +204,7 @@ class Coordinator:
             part.heard_s = time.monotonic()
         while not is_wanted():
             self._check_interrupts()
-            self._tell_refused()
+            self._refusals.tell(self.view)
             happened = self.engine.next(self.patience.look_s)
             if happened is not None and happened.host in self.parts:
                 self._check_waiting(happened)
@@ -444,13 +303,13 @@ class Coordinator:
         asked_s = time.monotonic()
         while left := self._running():
             happened = self.engine.next(self.patience.look_s)
-            untaken = TAKE_MOST
+            untaken = carrier.TAKE_MOST
             while happened is not None:
                 self._take(happened)
                 untaken -= 1
                 happened = self.engine.next(0) if untaken else None
             self._obey()
-            self._tell_refused()
+            self._refusals.tell(self.view)
             now_s = time.monotonic()
             self._look_for_silent(now_s)
             if now_s - asked_s >= self.patience.status_s:
@@ -486,7 +345,7 @@ class Coordinator:
 
     def release(self) -> None:
         """Have all hosts that can be reached release their devices; the others do it themselves."""
-        self._tell_refused(at_the_end=True)
+        self._refusals.tell(self.view, at_the_end=True)
         payload = wire.encode(wire.OfRun(self.run_id))
         joined = self.engine.hosts()
         asked = {
@@ -759,11 +618,6 @@ def seed_of(seed: int, place: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}/{place}".encode()).digest()[:8], "little") >> 1
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:5])
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
-
-
 def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:
     """An error with the exit code of a lost host if there is one, else the one that all @errors
     share, else that of a refusal."""
@@ -774,25 +628,3 @@ def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:
     elif len(codes) == 1:
         error.exit_code = codes.pop()
     return error
-
-
-def checked_lines(parts: Iterable[Part]) -> Iterator[str]:
-    """What the check found out about each host."""
-    for part in parts:
-        described = part.described
-        if described is None:
-            yield f"{part.name}: it has not answered"
-            continue
-        bound_ns = described.clock.bound_ns
-        known = f"within {units.format_ns(bound_ns)}" if bound_ns is not None else "not known"
-        module = f"spek {described.module_version}" if described.module_version else "no spek"
-        yield (
-            f"{part.name}: spekctl {described.version}, {module}, Linux {described.kernel}; clock"
-            f" {known} ({described.clock.source})"
-        )
-        for device in described.devices:
-            state = f"in use: {device.in_use}" if device.in_use else "free"
-            yield (
-                f"  {device.selector}: {device.path}, {units.format_bytes(device.bytes)},"
-                f" serial {device.serial or '-'}, WWN {device.wwn or '-'}; {state}"
-            )

@@ -15,7 +15,7 @@ from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import SpekError
 from spekctl.fleet import merge
-from spekctl.fleet.coordinator import Outcome, Part
+from spekctl.fleet.outcome import Outcome, Part
 from spekctl.fleet.plan import Plan
 from spekctl.fleet.wire import Watched
 

@@ -22,8 +22,9 @@ from spekctl.block import device
 from spekctl.errors import HostLostError
 from spekctl.fleet import selector, wire
 from spekctl.fleet.carrier import Happened
-from spekctl.fleet.coordinator import Coordinator, Patience
+from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.member import Member
+from spekctl.fleet.patience import Patience
 from spekctl.fleet.plan import Plan
 from spekctl.run import observe
 from spekctl.run.beside import View

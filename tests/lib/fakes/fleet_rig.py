@@ -19,8 +19,10 @@ from lib.fakes.fleet import FakeView
 from lib.waiting import eventually
 
 from spekctl.fleet import keys, plan
-from spekctl.fleet.coordinator import Coordinator, Outcome, Patience
+from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.engine import DaskEngine
+from spekctl.fleet.outcome import Outcome
+from spekctl.fleet.patience import Patience
 from spekctl.run.job import Interrupts
 
 # For a process to start, or to end, on a busy machine.

@@ -5,32 +5,26 @@ from __future__ import annotations
 
 import dataclasses
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
-from lib.fakes.fleet import FLEET, GIB, REFUSED, SILENT, FakeEngine, FakeHost, FakeView, device
+from lib.fakes.fleet import GIB, REFUSED, SILENT, FakeHost, device
+from lib.fakes.fleet_coordinator import CALM, HURRY, Rig
 from lib.fakes.kernel import interval_cell
 
 from spekctl import __version__
 from spekctl.errors import ExitCode, HostLostError, SpekError
-from spekctl.fleet import coordinator, plan, wire
-from spekctl.fleet.carrier import Happened
+from spekctl.fleet import carrier, wire
 from spekctl.fleet.clock import Bound
-from spekctl.fleet.coordinator import Coordinator, Outcome, Patience, seed_of
+from spekctl.fleet.coordinator import seed_of
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow, Phase
 from spekctl.log.tally import Tally
 from spekctl.run.beside import Stage
-from spekctl.run.job import Interrupts
 from spekctl.workload import file
 
-PLAN = """
-[fleet]
-listen = "tls://10.0.0.1:8786"
-workload = "random-read-4k"
-"""
 OWN = """
 [workload]
 name = "own"
@@ -45,12 +39,6 @@ name = "s"
 asu = "a"
 size = "4KiB"
 """
-# Nothing is waited for: an answer that a fake has not given by now will never come.
-HURRY = Patience(
-    join_s=0, check_s=0, claim_s=0, collect_s=0, release_s=0, silent_s=0.01, status_s=0, look_s=1
-)
-# The same, but for a host whose answers a busy machine delays.
-CALM = dataclasses.replace(HURRY, silent_s=60)
 SECOND = 10**9
 
 
@@ -73,49 +61,6 @@ def row(seq: int) -> IntervalRow:
 def logged(records: int, **changes: Any) -> wire.Logged:
     counted = Tally(SECOND, records, 0, 0, 1, 2, [], [])
     return msgspec.structs.replace(wire.Logged(__version__, "mine", 1, 1, counted), **changes)
-
-
-class Rig:
-    """A coordinator of three hosts."""
-
-    def __init__(self, *extra: str, hosts: str = "abc", **more: Any) -> None:
-        self.hosts = {name: FakeHost(name) for name in hosts}
-        self.engine = FakeEngine(self.hosts)
-        self.view = FakeView()
-        self.interrupts = Interrupts()
-        self.extra = extra
-        self.more = more
-
-    def __getitem__(self, name: str) -> FakeHost:
-        return self.hosts[name]
-
-    def coordinator(self) -> Coordinator:
-        text = PLAN + "\n".join(line for line in self.extra if "[[" not in line)
-        for name in self.hosts:
-            text += f'\n[[host]]\nname = "{name}"\ndevices = ["/dev/fake0"]'
-        text += "".join(f"\n{line}" for line in self.extra if "[[" in line)
-        return Coordinator(
-            plan.parse(text),
-            self.engine,
-            self.view,
-            self.interrupts,
-            FLEET,
-            ["fleet", "run"],
-            patience=self.more.get("patience", HURRY),
-            real_ns=lambda: self.engine.now_ns,
-            bound=lambda: Bound(1_000, "chrony"),
-        )
-
-    def run(self) -> Outcome:
-        return self.coordinator().carry_out()
-
-    def refused(self) -> SpekError:
-        with pytest.raises(SpekError) as refusal:
-            self.run()
-        return refusal.value
-
-    def asked(self, verb: Verb) -> list[str]:
-        return [name for name, host in self.hosts.items() if verb in host.asked]
 
 
 def test_all_hosts_run_with_one_start() -> None:
@@ -162,22 +107,6 @@ def test_the_lead_grows_with_the_time_that_all_hosts_take() -> None:
     coordinator.arm()
     armed = rig["a"].armed
     assert armed is not None and armed.start_real_ns == rig.engine.now_ns + 12 * SECOND
-
-
-def test_who_has_not_joined_is_named() -> None:
-    rig = Rig()
-    rig["b"].is_gone = True
-    assert "b has not joined within 0 s; start `spekctl fleet join` there" in rig.refused().message
-    assert rig.asked(Verb.CLAIM) == []
-
-
-def test_a_host_from_another_address_is_refused() -> None:
-    rig = Rig(hosts="a")
-    coordinator = rig.coordinator()
-    part = coordinator.parts["a"]
-    part.host = dataclasses.replace(part.host, address="10.0.0.7")
-    with pytest.raises(SpekError, match=r"a has joined from 10\.0\.0\.9, and the plan has 10\.0"):
-        coordinator.carry_out()
 
 
 def describe(rig: Rig, host: str, **changes: Any) -> None:
@@ -439,7 +368,7 @@ def test_ctrl_c_stops_all_and_keeps_their_results() -> None:
 def test_ctrl_c_is_obeyed_while_a_host_says_more_than_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(coordinator, "TAKE_MOST", 100)
+    monkeypatch.setattr(carrier, "TAKE_MOST", 100)
     rig = Rig(hosts="a")
     rig["a"].says = [wire.Note("more")] * 500
     taken: list[int] = []
@@ -451,12 +380,6 @@ def test_ctrl_c_is_obeyed_while_a_host_says_more_than_is_taken(
     rig["a"].answers[Verb.STOP] = stop
     assert rig.run().code is ExitCode.INTERRUPTED
     assert (taken, rig.view.notes.count("a: more")) == ([100], 500)
-
-
-def test_a_host_that_joined_again_was_not_lost() -> None:
-    rig = Rig()
-    rig.engine.happened.put(Happened("b", lost="its connection has ended"))
-    assert rig.run().code is ExitCode.OK
 
 
 def test_a_second_ctrl_c_asks_again() -> None:
@@ -590,56 +513,6 @@ def test_a_host_that_leaves_before_it_gives_its_devices_back_is_named() -> None:
     assert (outcome.code, outcome.text) == (ExitCode.RUN_FAILED, sentence)
     assert sentence in rig.view.notes and sentence in outcome.remarks
     assert rig.asked(Verb.RELEASE) == ["a", "c"]
-
-
-class Started:
-    """Hosts that were started; those of @ended have ended, and the others may still join."""
-
-    def __init__(
-        self, ended: dict[str, str], is_pending: bool, not_started: Sequence[str] = ()
-    ) -> None:
-        self.ended = ended
-        self.is_pending = is_pending
-        self.not_started = not_started
-
-    def waiting(self) -> Sequence[str]:
-        return self.not_started
-
-    def troubles(self) -> dict[str, str]:
-        return self.ended
-
-    def pending(self, joined: object) -> bool:
-        return self.is_pending
-
-
-@pytest.mark.parametrize(("is_pending", "join_s"), [(False, 600.0), (True, 0.0)])
-def test_hosts_that_cannot_be_started_are_named_once_the_others_are_known(
-    is_pending: bool, join_s: float
-) -> None:
-    rig = Rig(patience=dataclasses.replace(HURRY, join_s=join_s))
-    coordinator = rig.coordinator()
-    rig["b"].is_gone = rig["c"].is_gone = True
-    coordinator.started = Started({"a": "it left", "b": "no key", "c": "no route"}, is_pending)
-    with pytest.raises(SpekError, match=r"^cannot start all hosts: b: no key; c: no route$"):
-        coordinator.join()
-
-
-def test_another_host_has_time_to_fail_as_well() -> None:
-    rig = Rig(patience=dataclasses.replace(HURRY, join_s=600.0, others_s=0.05))
-    coordinator = rig.coordinator()
-    rig["b"].is_gone = rig["c"].is_gone = True
-    coordinator.started = Started({"b": "no key"}, True)
-    with pytest.raises(SpekError, match=r"^cannot start all hosts: b: no key$"):
-        coordinator.join()
-
-
-def test_hosts_that_were_not_started_yet_are_not_to_be_started_by_hand() -> None:
-    rig = Rig(patience=dataclasses.replace(HURRY, join_s=0.0))
-    coordinator = rig.coordinator()
-    rig["b"].is_gone = rig["c"].is_gone = True
-    coordinator.started = Started({}, True, ["c"])
-    with pytest.raises(SpekError, match=r"^c was not started within 0 s, .* a longer --wait$"):
-        coordinator.join()
 
 
 def logs(rig: Rig) -> dict[str, wire.Logged]:
@@ -778,23 +651,3 @@ def test_a_third_ctrl_c_does_not_wait_for_results_either() -> None:
     outcome = rig.run()
     assert [loss.host for loss in outcome.losses] == ["b"]
     assert "its result is missing: it has not answered in time" in outcome.text
-
-
-def test_strangers_are_told_of_once_and_counted_in_the_end() -> None:
-    rig = Rig(hosts="a")
-    text = "10.0.0.7 was refused: self-signed certificate"
-    rig.engine.strangers = {text: 1}
-    coordinator = rig.coordinator()
-    for _ in range(3):
-        coordinator._tell_refused()
-    other = "10.0.0.8 was refused: expired"
-    rig.engine.strangers = {text: 40, other: 2}
-    coordinator._tell_refused()
-    for _ in range(2):
-        coordinator._tell_refused(at_the_end=True)
-    assert rig.view.notes == [
-        text,
-        other,
-        f"{text}; 40 times in all",
-        f"{other}; 2 times in all",
-    ]

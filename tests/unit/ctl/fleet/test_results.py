@@ -18,7 +18,7 @@ from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import plan, results, wire
 from spekctl.fleet.clock import Bound, Distance
-from spekctl.fleet.coordinator import Loss, Outcome, Part
+from spekctl.fleet.outcome import Loss, Outcome, Part
 from spekctl.fleet.plan import Plan
 from spekctl.kernel.records import RunState
 
