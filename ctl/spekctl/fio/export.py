@@ -33,6 +33,7 @@ _KEYS_NOT_IN_FIO = {
     "jitter": "fio's gaps are all alike",
     "restart": "fio's runs start anywhere",
     "run_align": "fio's runs start anywhere",
+    "replicas": "a job of fio has one run under way",
     "fixed": "fio has no --hrrw",
 }
 _ARRIVALS_NOT_IN_FIO = {

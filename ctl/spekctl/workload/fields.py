@@ -14,13 +14,21 @@ from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN
 from spekctl.workload.options import OPTIONS, Kind
-from spekctl.workload.values import DEPTH_MAX, NAME_LEN_MAX, SECTOR, U32_MAX, WEIGHT_MAX
+from spekctl.workload.values import (
+    DEPTH_MAX,
+    NAME_LEN_MAX,
+    REPLICAS_MAX,
+    SECTOR,
+    U32_MAX,
+    WEIGHT_MAX,
+)
 
 # Minimum and maximum, the same in a file and as an option.
 LIMITS: dict[str, tuple[int, int]] = {
     "length": (1, U32_MAX),
     "burst": (1, DEPTH_MAX),
     "pause_every": (1, U32_MAX),
+    "replicas": (1, REPLICAS_MAX),
     **{name: option.limits for name, option in OPTIONS.items() if option.limits is not None},
 }
 NOTATIONS = "x-notations"
@@ -69,10 +77,10 @@ def _extra(key: Key | None) -> dict[str, Key] | None:
     return None if key is None else {"key": key}
 
 
-def bounded(description: str, name: str) -> Meta:
+def bounded(description: str, name: str, key: Key | None = None) -> Meta:
     """A whole number within its LIMITS."""
     low, high = LIMITS[name]
-    return text(description, minimum=low, maximum=high)
+    return text(description, key=key, minimum=low, maximum=high)
 
 
 def as_option(name: str) -> Meta:

@@ -659,6 +659,15 @@ class Stream(Table, frozen=True):
         int | str | None,
         either("runs: start and end of a run are rounded down to this.", *SIZE, key=Key(("runs",))),
     ] = None
+    replicas: Annotated[
+        int | None,
+        bounded(
+            "runs: runs that are under way at the same time, each with a place of its own; an I/O"
+            " continues one of them at random. Default 1.",
+            "replicas",
+            key=Key(("runs",)),
+        ),
+    ] = None
     walk: Annotated[
         WalkStyle | None,
         text(

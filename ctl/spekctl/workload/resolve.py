@@ -354,7 +354,7 @@ def _streams(
                     asus[index].bytes,
                     names.index(stream.arrival) if stream.arrival else 0,
                     weights[stream.name],
-                    replicas,
+                    replicas * (stream.replicas or 1),
                     style if options.hrrw or stream.walk is None else stream.walk,
                     [targets[extent.target] for extent in asus[index].extents],
                     tables,

@@ -316,6 +316,7 @@ def _check_stream(stream: Stream) -> None:
     _check_law(stream)
     if stream.pattern == "once" and len(size_weights(stream)) != 1:
         raise UsageError("pattern once touches equal blocks: it needs one size")
+    check_limits("replicas", stream.replicas)
     for value in (stream.start, stream.range, stream.run_length, stream.restart):
         if value is not None:
             fraction_or_bytes(value)

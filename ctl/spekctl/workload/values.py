@@ -41,6 +41,7 @@ WEIGHT_MAX = U32_MAX
 THETA_MAX = 16
 ZONES_MAX = 255
 OPEN_ZONES_MAX = 1 << 20
+REPLICAS_MAX = 1 << 20
 
 # The kernel computes these from the stream's parameters alone.
 PlainPattern = Literal[

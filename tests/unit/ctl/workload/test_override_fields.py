@@ -171,6 +171,7 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
         st.integers(1, 128),
         ("stream.main.pattern=write-pointer",),
     ),
+    "stream.main.replicas": (st.integers(1, 1000), RUNS),
     "stream.main.run_length": (st.one_of(sizes, percents), RUNS[:1]),
     "stream.main.restart": (st.one_of(numbers.map(lambda n: 64 * n), percents), RUNS),
     "stream.main.run_align": (st.sampled_from([4096, "8KiB", "64KiB"]), RUNS),

@@ -223,6 +223,16 @@ def test_strided_streams_align_to_their_stride() -> None:
     assert (stream.align_bytes, stream.stride_bytes) == (2048, 6144)
 
 
+def test_runs_that_are_under_way_together_are_replicas() -> None:
+    text = HEAD + STREAM + 'pattern = "runs"\nrun_length = "10%"\n'
+    assert run_config(text).streams[0].replicas == 1
+    assert run_config(text + "replicas = 9\n").streams[0].replicas == 9
+    with pytest.raises(UsageError, match="replicas must be 1 to"):
+        run_config(text + "replicas = 0\n")
+    with pytest.raises(UsageError, match="replicas"):
+        run_config(HEAD + STREAM + "replicas = 2\n")
+
+
 def test_operations_without_data_write_and_keep_their_addresses() -> None:
     text = HEAD + '[[stream]]\nname = "s"\nsize = "1MiB"\npattern = "once"\noperation = "discard"\n'
     (stream,) = run_config(text).streams
