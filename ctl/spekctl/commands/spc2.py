@@ -15,6 +15,7 @@ from spekctl.errors import UsageError
 if TYPE_CHECKING:
     from spekctl.campaigns.spc2.test import Spc2Test
     from spekctl.documents.spc2 import Parameters
+    from spekctl.fleet.steps import FleetSteps
 
 EPILOG = """\b
 Examples:
@@ -22,6 +23,7 @@ Examples:
   spekctl spc2 --device /dev/sdb --device /dev/sdc --write --streams 64 \\
       --system-price 12000
   spekctl spc2 --device /dev/sdb --parts ldq,vod --quick          (reads only)
+  spekctl spc2 --fleet plan.toml --keys keys/controller --write --streams 48
 
 \b
 Parts, their tests, and the I/Os outstanding per stream:
@@ -118,8 +120,7 @@ test_options = options.together(
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@options.devices
-@on_hosts.not_of_hosts("its streams cannot be dealt out to several hosts")
+@on_hosts.fleet_options
 @test_options
 @click.option(
     "--system-price",
@@ -140,6 +141,9 @@ def command(system_price: str | None, **given: Any) -> int:
     never written without accessing its medium, so fill it before testing ldq and vod alone.
     Results are SPC-2-like and unaudited.
 
+    With --fleet, all clients of the plan are tested together. Stream counts are those of all, and
+    each client has an equal part of them, at least one stream.
+
     Ctrl-C keeps the completed runs; --resume continues after the last of them. The exit code is 0
     if all runs completed and no transfer of vod was late, 7 if transfers were late, and 1 if a
     run failed.
@@ -149,10 +153,17 @@ def command(system_price: str | None, **given: Any) -> int:
     price = fraction_of(system_price, "--system-price") if system_price is not None else None
     if price is not None and price <= 0:
         raise UsageError(f"--system-price must be more than 0, not {system_price}")
-    asked, shape = CampaignOptions.split(given)
-    work = test_of(asked, shape)
-    work.price = price
-    return campaign.perform(work, asked)
+
+    def work(hosts: FleetSteps | None) -> int:
+        asked, shape = CampaignOptions.split(given)
+        test = test_of(asked, shape, hosts=hosts)
+        test.price = price
+        return campaign.perform(test, asked)
+
+    from spekctl.campaigns.spc2 import loads, plan
+
+    paced = loads.load_of(plan.step_of(plan.VOD, 1, 0, 1))
+    return on_hosts.perform(given, paced, work)
 
 
 def test_of(
@@ -161,22 +172,28 @@ def test_of(
     name: str = "spc2",
     idle_ns: int = 0,
     half: bool = False,
+    hosts: FleetSteps | None = None,
 ) -> Spc2Test:
     """The test that these options describe, checked as far as possible without the kernel.
 
     @name: first part of the default folder's name. @idle_ns: length of the idle test before it.
     @half: run vod at half of its streams as well.
     """
+    from msgspec import structs
+
     from spekctl.campaigns.spc2.test import Spc2Test
 
-    fields = asked.benchmark(name)
-    parameters = _parameters(given, asked.quick, half)
+    fields = asked.benchmark(name, hosts)
+    clients = len(hosts.names) if hosts is not None else 1
+    parameters = _parameters(given, asked.quick, half, clients)
+    if hosts is not None:
+        parameters = structs.replace(parameters, fleet=hosts.told)
     work = Spc2Test(parameters=parameters, idle_ns=idle_ns, **fields)
     work.check()
     return work
 
 
-def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
+def _parameters(given: dict[str, Any], quick: bool, half: bool, clients: int) -> Parameters:
     from msgspec import structs
 
     from spekctl.campaigns.spc2.plan import (
@@ -186,6 +203,7 @@ def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
         QUICK_STREAMS,
         STANDARD,
         STREAMS,
+        dealt,
     )
     from spekctl.documents.shape import Shape
     from spekctl.documents.spc2 import Durations, Parameters
@@ -204,6 +222,17 @@ def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
         raise UsageError(
             f"--vod-start {given['vod_start']} is more than --vod-most {given['vod_most']}"
         )
+    for name in ("streams", "vod_streams"):
+        if given[name] is not None and given[name] % clients:
+            raise UsageError(
+                f"--{name.replace('_', '-')} {given[name]} cannot be dealt out equally to {clients}"
+                f" clients; it has to be a multiple of {clients}"
+            )
+    if given["vod_most"] < clients:
+        raise UsageError(
+            f"--vod-most {given['vod_most']} leaves less than a stream for each of {clients}"
+            f" clients; it has to be {clients} or more"
+        )
     limits = {"late": given["late"]}
     if given["response_ns"] is not None:
         limits["response_ns"] = given["response_ns"]
@@ -212,9 +241,10 @@ def _parameters(given: dict[str, Any], quick: bool, half: bool) -> Parameters:
         limits=structs.replace(LIMITS, **limits),
         shape=Shape(**{name: given[name] for name in Shape.__struct_fields__}),
         parts=campaign.names_of(given["parts"], PARTS, "--parts", "part"),
-        streams=given["streams"] or (QUICK_STREAMS if quick else STREAMS),
+        streams=given["streams"] or dealt(QUICK_STREAMS if quick else STREAMS, clients),
         vod_streams=given["vod_streams"],
         vod_start=given["vod_start"],
         vod_most=given["vod_most"],
         half=half,
+        clients=clients,
     )

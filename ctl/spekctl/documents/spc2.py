@@ -89,6 +89,12 @@ class Parameters(Part, frozen=True):
     half: Annotated[
         bool, Meta(description="Video on demand at half of the streams as well, for its power.")
     ]
+    clients: Annotated[
+        int, Meta(description="Hosts of a fleet, each with an equal part of the streams; else 1.")
+    ] = 1
+    fleet: Annotated[
+        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
+    ] = None
 
 
 class Step(Part, frozen=True):

@@ -9,10 +9,7 @@ streams share GROUPS processes, which draw at random which of their streams cont
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
-
-from msgspec import structs
 
 from spekctl.campaigns.benchmark import Disks
 from spekctl.campaigns.spc2.figures import VOD_PER_S
@@ -31,19 +28,20 @@ def groups_of(streams: int) -> list[int]:
     return [streams // count + (index < streams % count) for index in range(count)]
 
 
-def _reads(step: Step, first: int) -> str:
-    """Share of reads of the group whose first stream has this number."""
+def _reads(step: Step, streams: int, group: int) -> str:
+    """Share of reads of a group of the @streams of a host."""
     if step.read_percent != 50:
         return f"{step.read_percent}%"
-    if step.streams == 1:
+    if streams == 1:
         return "50%"
-    return "100%" if first % 2 == 0 else "0%"
+    return "100%" if group % 2 == 0 else "0%"
 
 
-def load_of(step: Step) -> WorkloadFile:
-    """The workload of a step, before its streams are multiplied."""
+def load_of(step: Step, clients: int = 1) -> WorkloadFile:
+    """The workload of a step on each of @clients hosts."""
+    own = step.streams // clients
     arrivals, streams = [], []
-    for number, members in enumerate(groups_of(step.streams)):
+    for number, members in enumerate(groups_of(own)):
         name = f"s{number + 1}"
         arrivals.append(
             Arrival(name=name, law="constant", rate=members * VOD_PER_S)
@@ -54,24 +52,20 @@ def load_of(step: Step) -> WorkloadFile:
             Stream(
                 name=name,
                 arrival=name,
-                read=_reads(step, number),
+                read=_reads(step, own, number),
                 size=step.transfer_bytes,
                 pattern="runs",
                 run_length=RUN_LENGTH,
+                replicas=members,
             )
         )
     return WorkloadFile(
-        workload=Header(name=f"spc2-{step.test}", summary=f"SPC-2-like: {step.streams} streams"),
+        workload=Header(name=f"spc2-{step.test}", summary=f"SPC-2-like: {own} streams"),
         stream=streams,
         arrival=arrivals,
     )
 
 
-def request_of(step: Step, shape: Mapping[str, Any], disks: Disks) -> Request:
+def request_of(step: Step, shape: Mapping[str, Any], disks: Disks, clients: int = 1) -> Request:
     """The run for a step; @shape: other options of it."""
-    request = disks.run(load_of(step), shape, step.time_ns, step.ramp_ns)
-    streams = [
-        structs.replace(stream, replicas=members)
-        for stream, members in zip(request.config.streams, groups_of(step.streams), strict=True)
-    ]
-    return replace(request, config=structs.replace(request.config, streams=streams))
+    return disks.run(load_of(step, clients), shape, step.time_ns, step.ramp_ns)

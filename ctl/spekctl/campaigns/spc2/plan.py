@@ -69,9 +69,16 @@ TESTS: tuple[Test, ...] = (
 VOD = Test("vod", "vod", 100, VOD_BYTES, None)
 
 
-def series(most: int) -> list[int]:
+def dealt(streams: int, clients: int) -> int:
+    """At most @streams, equally many for each of the clients, and at least one."""
+    return max(1, streams // clients) * clients
+
+
+def series(parameters: Parameters) -> list[int]:
     """Stream counts of a test, falling."""
-    return sorted({max(1, most // part) for part in (1, 2, 4, 8)} | {1}, reverse=True)
+    most, clients = parameters.streams, parameters.clients
+    counts = {dealt(most // part, clients) for part in (1, 2, 4, 8)}
+    return sorted(counts | {clients}, reverse=True)
 
 
 def writes(parts: Sequence[str]) -> bool:
@@ -100,29 +107,37 @@ class VodPosition:
 
 
 def search_of(parameters: Parameters) -> search.Search:
-    """The search for the streams."""
+    """The search for the streams of each client."""
+    clients = parameters.clients
     return search.Search(
-        parameters.vod_start, parameters.vod_most, parameters.durations.resolution_percent
+        -(-parameters.vod_start // clients),
+        max(1, parameters.vod_most // clients),
+        parameters.durations.resolution_percent,
     )
 
 
-def bracket_of(done: Sequence[Run]) -> search.Bracket:
-    """The position from the points of the search."""
+def bracket_of(parameters: Parameters, done: Sequence[Run]) -> search.Bracket:
+    """The position from the points of the search, in streams of each client."""
     return search.bracket_of(
-        {run.step.streams: run.fine for run in done if run.step.kind == "search"}
+        {
+            run.step.streams // parameters.clients: run.fine
+            for run in done
+            if run.step.kind == "search"
+        }
     )
 
 
 def vod_position(parameters: Parameters, done: Sequence[Run]) -> VodPosition:
     """Position of video on demand after the completed steps."""
-    level = parameters.vod_streams
+    level, clients = parameters.vod_streams, parameters.clients
     if level is None:
-        bracket = bracket_of(done)
+        bracket = bracket_of(parameters, done)
         if not bracket.good and bracket.bad == 1:
-            return VodPosition(None, 0, None, "the device cannot sustain even 1 stream")
+            each = f" for each of {clients} clients" if clients > 1 else ""
+            return VodPosition(None, 0, None, f"the device cannot sustain even 1 stream{each}")
         if search_of(parameters).next_load(bracket) is not None or not bracket.good:
             return VodPosition(None, 0, None, "")
-        level = bracket.good
+        level = bracket.good * clients
     lowered = 0
     runs = of_test(done, VOD.name)
     limits = parameters.limits
@@ -132,15 +147,15 @@ def vod_position(parameters: Parameters, done: Sequence[Run]) -> VodPosition:
         and (missed := runs.get(level)) is not None
         and missed.beyond
         and lowered < limits.lowered_at_most
-        and level > 1
+        and level > clients
     ):
-        level, lowered = search.lower(level, limits.lower_percent), lowered + 1
+        level, lowered = dealt(search.lower(level, limits.lower_percent), clients), lowered + 1
     return VodPosition(level, lowered, runs.get(level), "")
 
 
-def half_of(streams: int) -> int:
+def half_of(streams: int, clients: int) -> int:
     """Streams of the run for the moderate level."""
-    return max(1, streams // 2)
+    return dealt(streams // 2, clients)
 
 
 # --- the whole -----------------------------------------------------------------------------------
@@ -159,7 +174,7 @@ def next_step(parameters: Parameters, done: Sequence[Run]) -> Step | None:
             if test.part != part:
                 continue
             measured = of_test(done, test.name)
-            for streams in series(parameters.streams):
+            for streams in series(parameters):
                 if streams not in measured:
                     return step_of(test, streams, lengths.ramp_ns, lengths.time_ns)
     return None
@@ -171,13 +186,14 @@ def _next_vod(parameters: Parameters, done: Sequence[Run]) -> Step | None:
     if position.stopped:
         return None
     if position.level is None:
-        streams = search_of(parameters).next_load(bracket_of(done))
-        assert streams is not None
+        each = search_of(parameters).next_load(bracket_of(parameters, done))
+        assert each is not None
+        streams = each * parameters.clients
         return step_of(VOD, streams, lengths.ramp_ns, lengths.search_ns, kind="search")
     if position.run is None:
         again = position.lowered
         return step_of(VOD, position.level, lengths.ramp_ns, lengths.vod_ns, again)
-    half = half_of(position.level)
+    half = half_of(position.level, parameters.clients)
     if parameters.half and half not in of_test(done, VOD.name):
         return step_of(VOD, half, lengths.ramp_ns, lengths.vod_ns)
     return None
@@ -212,7 +228,7 @@ def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
     left = 0
     for test in TESTS:
         if test.part in parameters.parts:
-            missing = len(series(parameters.streams)) - len(of_test(done, test.name))
+            missing = len(series(parameters)) - len(of_test(done, test.name))
             left += missing * (lengths.ramp_ns + lengths.time_ns)
     if "vod" not in parameters.parts:
         return left
@@ -220,13 +236,14 @@ def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
     if position.stopped:
         return left
     if position.level is None:
-        points = search_of(parameters).points_left(bracket_of(done))
+        points = search_of(parameters).points_left(bracket_of(parameters, done))
         left += points * (lengths.ramp_ns + lengths.search_ns)
     long_ns = lengths.ramp_ns + lengths.vod_ns
     if position.run is None:
         left += long_ns
     if parameters.half and (
-        position.level is None or half_of(position.level) not in of_test(done, VOD.name)
+        position.level is None
+        or half_of(position.level, parameters.clients) not in of_test(done, VOD.name)
     ):
         left += long_ns
     return left

@@ -75,9 +75,11 @@ def runs_of(parameters: Parameters, done: Sequence[Run], part: str, divisor: int
         position = vod_position(parameters, done)
         if position.run is None or divisor == 1:
             return [position.run] if position.run is not None else []
-        half = of_test(done, VOD.name).get(plan.half_of(position.run.step.streams))
+        half = of_test(done, VOD.name).get(
+            plan.half_of(position.run.step.streams, parameters.clients)
+        )
         return [half] if half is not None else []
-    streams = max(1, parameters.streams // divisor)
+    streams = plan.dealt(parameters.streams // divisor, parameters.clients)
     runs = [of_test(done, test.name).get(streams) for test in TESTS if test.part == part]
     whole = [run for run in runs if run is not None]
     return whole if len(whole) == len(runs) else []
@@ -192,9 +194,11 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
     remarks = [
         f"{NOTICE}: sizes, streams, durations and limits are parameters of this test, not quoted"
         " from a standard",
-        "one worker on one CPU issues the I/Os of all streams",
+        "one worker on one CPU issues the I/Os of all streams"
+        if parameters.fleet is None
+        else f"{parameters.clients} hosts have an equal part of the streams each",
     ]
-    if any(run.step.streams > GROUPS for run in done):
+    if any(run.step.streams // parameters.clients > GROUPS for run in done):
         remarks.append(
             f"more than {GROUPS} streams share {GROUPS} arrival processes: the depth or"
             " pace of a stream holds on average only"

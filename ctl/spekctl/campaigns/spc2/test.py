@@ -37,6 +37,8 @@ class Spc2Test(Benchmark[Step, Run, Report]):
     STEP: ClassVar[str] = "run"
     DIGITS: ClassVar[int] = 3
     WORDS: ClassVar[Mapping[str, str]] = {
+        "clients": "number of clients",
+        "fleet": "plan of the fleet",
         "half": "command: spc2 has no run at half of the streams of video on demand",
     }
 
@@ -54,7 +56,8 @@ class Spc2Test(Benchmark[Step, Run, Report]):
 
     def request(self, step: Step) -> Request:
         """The run for a step."""
-        return request_of(step, self.parameters.shape.of_run(len(self.done)), self.disks)
+        shape = self.parameters.shape.of_run(len(self.done))
+        return request_of(step, shape, self.disks, self.parameters.clients)
 
     def examples(self) -> Iterator[Step]:
         lengths = self.parameters.durations

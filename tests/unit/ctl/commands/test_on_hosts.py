@@ -169,6 +169,56 @@ def test_a_test_of_spc1_is_of_all_hosts(spekctl: Spekctl, members: Members, tmp_
     assert all(len(read(path)["hosts"]) == 2 for path in results)
 
 
+def test_streams_of_spc2_are_dealt_out_equally(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    times = ("--ramp", "1s", "--time", "1s", "--vod-time", "2s", "--search-time", "1s")
+    outcome = spekctl(
+        *(
+            "spc2",
+            *FLEET,
+            *times,
+            "--parts",
+            "ldq,vod",
+            "--streams",
+            "8",
+            "--vod-start",
+            "15",
+            "--vod-most",
+            "40",
+        ),
+        *("--folder", "t"),
+    )
+    assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
+    report = read(tmp_path / "t/report.json")
+    assert report["parameters"]["clients"] == 2 and report["parameters"]["fleet"]
+    counts = {run["step"]["streams"] for run in report["runs"] if run["step"]["part"] == "ldq"}
+    assert counts == {8, 4, 2}
+    assert report["vod_streams"] == 40
+    for kernel in members.kernels.values():
+        own = [sum(stream.replicas for stream in each.streams) for each in kernel.runs_seen]
+        assert own == [run["step"]["streams"] // 2 for run in report["runs"]]
+        assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+    seeds = [[each.seed for each in kernel.runs_seen] for kernel in members.kernels.values()]
+    assert len({seed for own in seeds for seed in own}) == 2 * len(report["runs"])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--streams", "7"), "--streams 7 cannot be dealt out equally to 2 clients"),
+        (("--vod-streams", "3"), "it has to be a multiple of 2"),
+        (("--vod-most", "1"), "--vod-most 1 leaves less than a stream for each of 2 clients"),
+    ],
+)
+def test_streams_of_spc2_that_cannot_be_dealt_out_are_refused(
+    spekctl: Spekctl, members: Members, words: tuple[str, ...], sentence: str
+) -> None:
+    outcome = spekctl("spc2", *FLEET, "--parts", "ldq,vod", *words)
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.err
+    assert not any(verb == "claim" for _, verb in members.asked)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -240,7 +290,6 @@ def test_a_test_of_persistence_is_of_one_machine(spekctl: Spekctl, members: Memb
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("spc2",), "spc2 does not measure a fleet: its streams cannot be dealt out"),
         (("pts",), "pts does not measure a fleet: it preconditions and judges one device"),
         (("energy", "emerald"), "emerald does not measure a fleet: its idle phases"),
         (("energy", "spc1e"), "spc1e does not measure a fleet: its idle test"),

@@ -82,7 +82,7 @@ def test_every_test_runs_at_its_series_of_streams() -> None:
     [(16, [16, 8, 4, 2, 1]), (1, [1]), (3, [3, 1]), (100, [100, 50, 25, 12, 1])],
 )
 def test_a_series_falls_to_one(most: int, streams: list[int]) -> None:
-    assert plan.series(most) == streams
+    assert plan.series(parameters(streams=most)) == streams
 
 
 @pytest.mark.parametrize("level", [1, 2, 5, 37, 64, 1000])
