@@ -75,7 +75,10 @@ class Disks:
     def fill(
         self, load: WorkloadFile, shape: Mapping[str, Any], percent: int, block_bytes: int
     ) -> Request:
-        """A run of as many blocks as @percent of the capacity has, at least one."""
+        """A run of as many blocks as @percent of the capacity has, at least one; of hosts, each of
+        its own capacity."""
+        if self.hosts is not None:
+            return self._build(load, {**shape, "passes": percent / 100})
         single = self.count(load, shape, 1)
         count = math.ceil(single.config.asus[0].bytes * percent / 100 / block_bytes)
         return self.count(load, shape, max(1, count))
@@ -126,7 +129,8 @@ class Benchmark(Campaign[StepT, MeasuredT], Generic[StepT, MeasuredT, ReportT]):
         return Disks(self.devices, self.write, self.destroy, self.hosts)
 
     def title(self) -> str:
-        return f"{self.NAME}-like test on " + " ".join(device.path for device in self.devices)
+        names = " ".join(device.path for device in self.devices)
+        return f"{self.NAME}-like test on {self.hosts.title if self.hosts is not None else names}"
 
     def next_step(self) -> StepT | None:
         step: StepT | None = self.PLAN.next_step(self.parameters, self.done)

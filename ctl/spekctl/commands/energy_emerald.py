@@ -18,12 +18,14 @@ from spekctl.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from spekctl.campaigns.emerald.test import EmeraldTest
     from spekctl.documents.energy import EmeraldParameters
+    from spekctl.fleet.steps import FleetSteps
 
 EPILOG = """\b
 Examples:
   spekctl energy emerald --device /dev/sdb --write --quick
   spekctl energy emerald --device /dev/sdb --phases random-read,ready-idle \\
       --prefill 0 --conditioning 0 --quick
+  spekctl energy emerald --fleet plan.toml --keys keys/controller --write
   spekctl energy emerald --from phases.toml --taxonomy 'Online 3' \\
       --disclose 'parity RAID=on'
 
@@ -51,8 +53,7 @@ Defaults:             standard   --quick
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@options.optional_devices
-@on_hosts.not_of_hosts("its idle phases and its meter are of one machine")
+@on_hosts.plain_fleet_options
 @energy_use.source_option(
     "Do not measure: compute from the work and watts of phases in a TOML file."
 )
@@ -69,7 +70,8 @@ Defaults:             standard   --quick
 @click.option(
     "--depths",
     type=options.WHOLE_NUMBERS,
-    help="Depths that the search tries.  [default: 1,2,4,8,16,32,64,128,256]",
+    help="Depths that the search tries.  [default: 1,2,4,8,16,32,64,128,256; of a fleet as many"
+    " times the clients]",
 )
 @click.option(
     "--workers",
@@ -157,18 +159,28 @@ def command(source: Path | None, **given: Any) -> int:
     report goes to standard output and into DIR (energy.json). Ctrl-C keeps the completed runs, and
     --resume continues. Results are Emerald-like and unaudited.
 
+    With --fleet, all clients of the plan are tested together: depths are those of all, workers and
+    --prefill those of each. Power is that of the power feeds in the plan; ready idle is left out.
+
     Without power measurement the report has performance only, and ready idle is left out. The exit
     code is 0 if all phases completed within their limits, 7 if one missed a limit, and 1 if a run
     failed.
     """
     output = given.pop("output")
     site = given.pop("site")
-    energy_use.check_sources(source, given["devices"], output)
+    placed = given["devices"] or ((given["fleet_file"],) if given["fleet_file"] else ())
+    energy_use.check_sources(source, placed, output)
     given["taxonomy"] = recorded.text(given["taxonomy"].strip())
     given["disclosures"] = disclosures_of(given.pop("disclosed"))
     if source is not None:
         return _compute(source, output, given)
-    return _measure(*CampaignOptions.split(given), site)
+
+    def work(hosts: FleetSteps | None) -> int:
+        return _measure(*CampaignOptions.split(given), site, hosts)
+
+    from spekctl.campaigns.emerald import loads
+
+    return on_hosts.perform(given, loads.load_of("random-read", []), work)
 
 
 def disclosures_of(words: Sequence[str]) -> dict[str, str]:
@@ -199,18 +211,28 @@ def _compute(source: Path, output: Path | None, given: Mapping[str, Any]) -> int
     return int(ExitCode.OK)
 
 
-def _test_of(asked: CampaignOptions, given: dict[str, Any]) -> EmeraldTest:
+def _test_of(
+    asked: CampaignOptions, given: dict[str, Any], hosts: FleetSteps | None
+) -> EmeraldTest:
     """The requested test, checked as far as possible in advance."""
+    from msgspec import structs
+
     from spekctl.campaigns.emerald.test import EmeraldTest
 
-    fields = asked.benchmark("emerald")
+    fields = asked.benchmark("emerald", hosts)
     capacity_bytes = sum(device.bytes for device in fields["devices"])
-    test = EmeraldTest(parameters=_parameters(given, asked.quick, capacity_bytes), **fields)
+    clients = len(hosts.names) if hosts is not None else 1
+    parameters = _parameters(given, asked.quick, capacity_bytes, clients)
+    if hosts is not None:
+        parameters = structs.replace(parameters, fleet=hosts.told)
+    test = EmeraldTest(parameters=parameters, **fields)
     test.check()
     return test
 
 
-def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> EmeraldParameters:
+def _parameters(
+    given: dict[str, Any], quick: bool, capacity_bytes: int, clients: int
+) -> EmeraldParameters:
     from msgspec import structs
 
     from spekctl.campaigns.emerald import figures as emerald
@@ -243,7 +265,7 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
         durations=structs.replace(QUICK if quick else STANDARD, **changed),
         limits=EmeraldLimits(**{name: given[name] for name in EmeraldLimits.__struct_fields__}),
         phases=campaign.names_of(given["phases"], PHASES, "--phases", "phase"),
-        depths=sorted(given["depths"] or DEPTHS),
+        depths=sorted(given["depths"] or [depth * clients for depth in DEPTHS]),
         workers=given["workers"] or [1],
         seed=given["seed"],
         stripe_bytes=given["stripe_bytes"],
@@ -255,11 +277,16 @@ def _parameters(given: dict[str, Any], quick: bool, capacity_bytes: int) -> Emer
     )
 
 
-def _measure(asked: CampaignOptions, given: dict[str, Any], site: tuple[str, ...]) -> int:
+def _measure(
+    asked: CampaignOptions,
+    given: dict[str, Any],
+    site: tuple[str, ...],
+    hosts: FleetSteps | None,
+) -> int:
     from spekctl.campaigns.folder import ENERGY_REPORT
     from spekctl.power.site import parse
 
     wish = parse(site)
-    test = _test_of(asked, given)
+    test = _test_of(asked, given, hosts)
     test.site = wish
-    return campaign.perform(test, asked, ENERGY_REPORT, rests=True)
+    return campaign.perform(test, asked, ENERGY_REPORT, rests=hosts is None)

@@ -58,9 +58,9 @@ def command() -> None:
     The controller runs as an ordinary user, and so does a worker on each host; only `sudo -n
     spekctl host --stdio` has root's rights there. All connections are TLS, and both sides need keys
     of the same fleet. Hosts with `ssh` in the plan are started by the controller, by the ssh of its
-    user, which is never asked for a password; others by any launcher. `spekctl sweep` and `spekctl
-    spc1` measure the hosts of a plan with --fleet. ctl/spekctl/fleet/README.md describes plans,
-    phases, and what happens when a host is lost.
+    user, which is never asked for a password; others by any launcher. `spekctl sweep`, `spc1`,
+    `spc2`, `pts` and `energy emerald` measure the hosts of a plan with --fleet.
+    ctl/spekctl/fleet/README.md describes plans, phases, and what happens when a host is lost.
     """
 
 

@@ -33,9 +33,7 @@ _OF_PLAN = {
     "power_baseline": "each host's power is measured by itself",
 }
 
-# --device is needed only where there is no plan.
-fleet_options = options.together(
-    options.placed_devices,
+hosts_options = options.together(
     click.option(
         "--fleet",
         "fleet_file",
@@ -48,6 +46,10 @@ fleet_options = options.together(
     keys_option,
     wait_option,
 )
+# --device is needed only where there is no plan.
+fleet_options = options.together(options.placed_devices, hosts_options)
+# The same of a test whose workloads have no asus with devices of their own.
+plain_fleet_options = options.together(options.optional_devices, hosts_options)
 
 
 def not_of_hosts(why: str) -> Callable[[F], F]:
@@ -72,7 +74,8 @@ def not_of_hosts(why: str) -> Callable[[F], F]:
 def perform(
     given: dict[str, Any], workload: WorkloadFile, work: Callable[[FleetSteps | None], int]
 ) -> int:
-    """Do @work with the hosts of --fleet, or with None for this machine; the exit code."""
+    """Do @work with the hosts of --fleet, or with None for this machine; the exit code.
+    @workload: that of a step."""
     fleet_file, keys_folder, wait_ns = (
         given.pop(name) for name in ("fleet_file", "keys_folder", "wait_ns")
     )

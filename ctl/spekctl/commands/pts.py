@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spekctl.block.device import Device
     from spekctl.campaigns.pts.test import PtsTest
     from spekctl.documents.pts import Parameters
+    from spekctl.fleet.steps import FleetSteps
     from spekctl.workload.endings import Steady
 
 EPILOG = """\b
@@ -23,6 +24,7 @@ Examples:
   spekctl pts --device /dev/nvme0n1 --write --quick
   spekctl pts --device /dev/nvme0n1 --write --tests iops,latency --depth 64 \\
       --workers 4
+  spekctl pts --fleet plan.toml --keys keys/controller --write --no-purge
   spekctl pts --device /dev/sdb --write --no-purge --until steady:range=10% \\
       --dry-run
 
@@ -52,8 +54,7 @@ iops takes 56 minutes.
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@options.devices
-@on_hosts.not_of_hosts("it preconditions and judges one device as a whole")
+@on_hosts.plain_fleet_options
 @options.load_options("write")
 @options.destroy
 @campaign.out("pts")
@@ -112,7 +113,7 @@ iops takes 56 minutes.
     default=32,
     show_default=True,
     metavar="N",
-    help="I/Os outstanding in total; latency has 1.",
+    help="I/Os outstanding in total; latency has 1, of each client.",
 )
 @options.load_options("workers", "seed", "stripe_bytes", "backend", "polled", "batch", "spin_ns")
 @campaign.data
@@ -131,31 +132,55 @@ def command(dry_run: bool, **given: Any) -> int:
     least-squares line within 10 %. Figures are those of these rounds. Write saturation writes at
     random from the purged state on. All data on the devices is overwritten.
 
+    With --fleet, all clients of the plan are tested together: --depth is that of all, and in
+    latency each has 1 I/O outstanding. --precondition and --saturation are of each capacity, and
+    a fleet needs --no-purge.
+
     The report goes to standard output and into DIR; `spekctl plot rounds` draws it. Results are
     PTS-like and unaudited.
 
     Ctrl-C keeps the completed runs; --resume continues after the last of them. The exit code is 0
     if every test reached steady state, 7 if one did not, and 1 if a run failed or had I/O errors.
     """
-    asked, shape = CampaignOptions.split(given)
-    work = _test_of(asked, shape, dry_run)
-    if dry_run:
+
+    def work(hosts: FleetSteps | None) -> int:
+        asked, shape = CampaignOptions.split(given)
+        test = _test_of(asked, shape, dry_run, hosts)
+        if not dry_run:
+            return campaign.perform(test, asked)
         if asked.as_json:
             from spekctl import files
 
-            click.echo(files.encode(work.parameters).decode(), nl=False)
+            click.echo(files.encode(test.parameters).decode(), nl=False)
         else:
-            _print_plan(work)
+            _print_plan(test)
         return 0
-    return campaign.perform(work, asked)
+
+    if given["fleet_file"] is not None and not given["no_purge"]:
+        raise UsageError(
+            "a purge replays a trace of discards on this machine: with --fleet, discard the devices"
+            " on their hosts, for example with blkdiscard, and give --no-purge"
+        )
+    from spekctl.campaigns.pts import loads
+    from spekctl.documents.pts import Step
+
+    read = loads.load_of(Step("round", "iops", 1, 100, 4096), "uniform", 1)
+    return on_hosts.perform(given, read, work)
 
 
-def _test_of(asked: CampaignOptions, given: dict[str, Any], dry_run: bool) -> PtsTest:
+def _test_of(
+    asked: CampaignOptions, given: dict[str, Any], dry_run: bool, hosts: FleetSteps | None
+) -> PtsTest:
     """The test that these options describe, checked as far as possible without the kernel."""
+    from msgspec import structs
+
     from spekctl.campaigns.pts.test import PtsTest
 
-    fields = asked.benchmark("pts")
+    fields = asked.benchmark("pts", hosts)
     parameters, remarks = _parameters(given, asked.quick, fields["devices"])
+    if hosts is not None:
+        clients = len(hosts.names)
+        parameters = structs.replace(parameters, fleet=hosts.told, clients=clients)
     work = PtsTest(parameters=parameters, **fields)
     work.remarks += remarks
     work.check(dry_run)

@@ -120,7 +120,7 @@ test_options = options.together(
 
 
 @click.command(epilog=EPILOG, no_args_is_help=True)
-@on_hosts.fleet_options
+@on_hosts.plain_fleet_options
 @test_options
 @click.option(
     "--system-price",

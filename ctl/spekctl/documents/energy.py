@@ -199,6 +199,9 @@ class EmeraldParameters(Part, frozen=True):
     raw_gigabytes: Given
     taxonomy: Taxonomy = ""
     disclosures: Disclosures = msgspec.field(default_factory=dict)
+    fleet: Annotated[
+        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
+    ] = None
 
 
 class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value):

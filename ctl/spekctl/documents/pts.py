@@ -55,6 +55,12 @@ class Parameters(Part, frozen=True):
     depth: Annotated[int, Meta(description="I/Os outstanding, except in latency: 1.")]
     workers: Annotated[int, Meta(description="Workers, except in latency: 1.")]
     shape: Shape
+    clients: Annotated[
+        int, Meta(description="Hosts of a fleet, each with 1 I/O outstanding in latency; else 1.")
+    ] = 1
+    fleet: Annotated[
+        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
+    ] = None
 
 
 class Step(Part, frozen=True):

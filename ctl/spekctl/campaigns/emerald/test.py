@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -40,6 +40,8 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
     NAME: ClassVar[str] = "Emerald"
     PLAN: ClassVar[Plan] = plan
     DIGITS: ClassVar[int] = 3
+
+    WORDS: ClassVar[Mapping[str, str]] = {"fleet": "plan of the fleet"}
 
     parameters: EmeraldParameters
 
@@ -78,7 +80,8 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
         load = load_of(step.phase, self.devices)
         shape: dict[str, Any] = {
             "seed": self.parameters.seed,
-            "workers": step.workers,
+            # Those of hosts are their own.
+            "workers": step.workers if self.hosts is None else None,
             "stripe_bytes": self.parameters.stripe_bytes,
             "backend": self.parameters.backend,
             "data": self.parameters.data,

@@ -83,10 +83,12 @@ def request_of(step: Step, parameters: Parameters, number: int, disks: Disks) ->
     test = next((test for test in tests_of(parameters) if test.name == step.test), None)
     single = step.kind == "round" and test is not None and test.part == "latency"
     sequential = step.kind == "precondition" or (test is not None and test.pattern == "sequential")
-    load = load_of(
-        step, "sequential" if sequential else "uniform", 1 if single else parameters.depth
-    )
-    shape = parameters.shape.of_run(number) | {"workers": 1 if single else parameters.workers}
+    depth = parameters.clients if single else parameters.depth
+    load = load_of(step, "sequential" if sequential else "uniform", depth)
+    shape = parameters.shape.of_run(number) | {"depth": depth}
+    if single or disks.hosts is None:
+        # Those of hosts are their own.
+        shape |= {"workers": 1 if single else parameters.workers}
     if step.kind == "round":
         return disks.run(load, shape, parameters.time_ns)
     if step.kind == "precondition":

@@ -43,6 +43,8 @@ class PtsTest(Benchmark[Step, Run, Report]):
         "window": "--until window",
         "range": "--until range",
         "slope": "--until slope",
+        "clients": "number of clients",
+        "fleet": "plan of the fleet",
     }
 
     parameters: Parameters

@@ -219,6 +219,67 @@ def test_streams_of_spc2_that_cannot_be_dealt_out_are_refused(
     assert not any(verb == "claim" for _, verb in members.asked)
 
 
+def test_rounds_of_pts_are_of_all_hosts(spekctl: Spekctl, members: Members, tmp_path: Path) -> None:
+    words = ("--write", "--no-purge", "--quick", "--time", "1s", "--depth", "9")
+    outcome = spekctl("pts", *FLEET, *words, "--tests", "iops,latency", "--folder", "t")
+    assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
+    report = read(tmp_path / "t/report.json")
+    assert report["parameters"]["clients"] == 2 and report["parameters"]["fleet"]
+    assert len(report["targets"]) == 2
+    # The plan has b first, which gets what is left.
+    for name, depth in (("b", 5), ("a", 4)):
+        kernel = members.kernels[name]
+        assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+        for config in kernel.runs_seen:
+            single = config.name == "pts-latency" and not config.count
+            assert config.arrivals[0].depth == (1 if single else depth)
+        # Each host fills its own device of 1 GiB.
+        assert {config.count for config in kernel.runs_seen if config.count} == {8 << 10}
+    rounds = [run for run in report["runs"] if run["step"]["kind"] == "round"]
+    assert all(read(tmp_path / "t" / run["result_file"])["hosts"] for run in rounds)
+
+
+def test_a_purge_of_a_fleet_is_refused(spekctl: Spekctl, members: Members) -> None:
+    outcome = spekctl("pts", *FLEET, "--write")
+    assert outcome.code == ExitCode.USAGE and "and give --no-purge" in outcome.err
+    assert members.asked == []
+
+
+def test_phases_of_emerald_are_of_all_hosts(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    times = ("--ramp", "1s", "--time", "1s", "--search-time", "1s", "--conditioning", "0")
+    outcome = spekctl(
+        *(
+            "energy",
+            "emerald",
+            *FLEET,
+            *times,
+            "--phases",
+            "random-read,sequential-read,ready-idle",
+        ),
+        *("--prefill", "50", "--write", "--folder", "t", "--depths", "2,4"),
+    )
+    assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
+    report = read(tmp_path / "t/energy.json")
+    assert report["parameters"]["fleet"] and float(report["raw_gigabytes"]) > 2.1
+    by_name = {phase["name"]: phase for phase in report["phases"]}
+    assert float(by_name["random-read"]["work"]) > 0
+    assert by_name["ready-idle"]["text"] == "skipped: power is not measured"
+    for kernel in members.kernels.values():
+        assert kernel.runs_seen[0].count == (1 << 29) // (256 << 10)
+        assert {config.arrivals[0].depth for config in kernel.runs_seen} == {1, 2}
+        assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+
+
+def test_numbers_and_a_fleet_exclude_each_other(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    (tmp_path / "n.toml").write_text("raw_gigabytes = 1")
+    outcome = spekctl("energy", "emerald", *FLEET, "--from", "n.toml")
+    assert outcome.code == ExitCode.USAGE and "--fleet" in outcome.err and members.asked == []
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -290,8 +351,6 @@ def test_a_test_of_persistence_is_of_one_machine(spekctl: Spekctl, members: Memb
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("pts",), "pts does not measure a fleet: it preconditions and judges one device"),
-        (("energy", "emerald"), "emerald does not measure a fleet: its idle phases"),
         (("energy", "spc1e"), "spc1e does not measure a fleet: its idle test"),
         (("energy", "spc2e"), "spc2e does not measure a fleet: its idle test"),
     ],
