@@ -474,6 +474,13 @@ class ReplayResult(Part, frozen=True):
         Meta(description="Idle times that were cut, before records that were read for feeding."),
     ] = 0
     idle_ns: Annotated[int, Meta(description="Time that was cut of these, as recorded.")] = 0
+    split: Annotated[
+        bool,
+        Meta(
+            description="Each host of a fleet replayed a part of the trace: it fed and issued"
+            " records of its part, and all other counts are of the whole trace."
+        ),
+    ] = False
 
 
 class Sense(Part, frozen=True):

@@ -33,7 +33,7 @@ from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
 from spekctl.run.beside import Stage, View
 from spekctl.run.job import Interrupts
-from spekctl.workload import override, own_devices
+from spekctl.workload import meaning, override, own_devices
 
 SECOND = 10**9
 # Hosts that a plan may have had; a seed by chance among theirs is next to impossible.
@@ -169,7 +169,9 @@ class Coordinator:
 
     def prepare(self, holds: Literal["", "read", "write"] = "") -> None:
         """Claim the devices everywhere, or give all of them back. @holds: as of wire.Claim."""
-        given = slices.of(self.plan, self._devices())
+        replays = meaning.replays(self.plan.workload)
+        given = {} if replays else slices.of(self.plan, self._devices())
+        replayed = slices.replayed(self.plan, self._devices()) if replays else {}
         payloads = {}
         for place, part in enumerate(self.parts.values()):
             host, described = part.host, part.described
@@ -187,6 +189,7 @@ class Coordinator:
                     power_feeds=list(host.power_feeds),
                     command=list(self.command),
                     holds=holds,
+                    replay=replayed.get(host.name),
                 )
             )
         self._remarks += slices.remarks(self.plan, self._devices())

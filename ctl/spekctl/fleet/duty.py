@@ -6,14 +6,15 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
 
 from spekctl import files
 from spekctl.block import device as block_device
-from spekctl.errors import ExitCode, RefusedError, UsageError
+from spekctl.block.device import Device
+from spekctl.errors import ExitCode, RefusedError
 from spekctl.fleet.wire import Claim, Watched
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
@@ -31,6 +32,8 @@ from spekctl.run.session import Session
 from spekctl.run.targets import Room
 from spekctl.workload import file as workload_file
 from spekctl.workload import meaning, options
+from spekctl.workload.model import WorkloadFile
+from spekctl.workload.options import Options
 
 SIGINT = 2
 # For the prober's last row, which waits for power.
@@ -273,13 +276,15 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     """The run that is asked for, with all checks that need no claim."""
     load, wish = options.read(asked.options)
     workload = workload_file.parse(asked.toml)
-    if meaning.replays(workload):
-        raise UsageError(f"{workload.workload.name} replays a trace; a fleet has no files of it")
     # The plan has all devices; an asu's own is one of them.
-    subject = run_request.Subject(workload, block_device.targets(asked.devices))
-    rooms = [Room(part.start, part.bytes) for part in asked.slices]
+    devices = block_device.targets(asked.devices)
     load = dataclasses.replace(load, seed=asked.seed)
-    wanted = run_request.build(subject, load, asked.destroy, rooms=rooms)
+    if meaning.replays(workload):
+        wanted = _replay_of(asked, workload, devices, load)
+    else:
+        rooms = [Room(part.start, part.bytes) for part in asked.slices]
+        subject = run_request.Subject(workload, devices)
+        wanted = run_request.build(subject, load, asked.destroy, rooms=rooms)
     wanted = dataclasses.replace(wanted, rights=rights, command=list(asked.command))
     run_request.check_destroy(wanted)
     run_request.check_write(wanted)
@@ -287,3 +292,20 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     place = FilePlace(wish.log) if wish.log is not None else None
     wanted = measuring.with_log(wanted, place, wish.log_buffer)
     return measuring.with_slices(wanted, wish.heat_map), wish
+
+
+def _replay_of(
+    asked: Claim, workload: WorkloadFile, devices: Sequence[Device], load: Options
+) -> job.Request:
+    """The replay of a trace, or of the host's part of it."""
+    from spekctl.run import replay_request
+    from spekctl.trace.mapping import Target
+    from spekctl.trace.part import Part, Piece
+
+    part = None
+    if asked.replay is not None:
+        part = Part(
+            [Target(target.bytes, target.logical_block) for target in asked.replay.targets],
+            [Piece(piece.target, piece.start, piece.bytes) for piece in asked.replay.own],
+        )
+    return replay_request.build(workload, devices, load, asked.destroy, part)

@@ -107,8 +107,14 @@ class Plan:
 
 
 def load(path: Path, workload: WorkloadFile | None = None, write: bool = False) -> Plan:
-    """Read a plan; UsageError names the file and what is wrong in it. @workload: in place of that
-    of the plan; @write: a command may write, whatever this workload does."""
+    """Read a plan; UsageError names the file and what is wrong in it. @workload: that of the steps
+    of a command, in place of that of the plan; @write: a command may write, whatever this workload
+    does."""
+    if workload is not None and meaning.replays(workload):
+        raise UsageError(
+            f"{workload.workload.name} replays a trace; the steps of a command with --fleet are"
+            " generated workloads only, and `spekctl fleet run` replays traces"
+        )
     file = read(path)
     with at(recorded.text(str(path))):
         return of(file, path.parent, workload, write)
@@ -145,11 +151,12 @@ def of(
     with at("fleet"):
         check_listen(fleet.listen)
         workload = instead or workload_of(fleet, folder)
-        _check_workload(workload)
         max_skew_ns = _max_skew(fleet.max_skew)
     hosts = tuple(_host(entry, fleet) for entry in file.host)
     _check_hosts(hosts)
     _check_ssh(fleet, hosts)
+    if meaning.replays(workload):
+        _check_replay(hosts)
     share = fleet.share or ("split" if write or writes(workload) else "overlap")
     for host in hosts:
         with at(f"host '{host.name}'"):
@@ -206,16 +213,22 @@ def workload_of(fleet: FleetTable, folder: Path) -> WorkloadFile:
     return workload_file.load(name, fleet.settings)
 
 
-def _check_workload(workload: WorkloadFile) -> None:
-    if meaning.replays(workload):
-        raise UsageError(
-            f"{workload.workload.name} replays a trace; a fleet runs generated workloads only"
-        )
-
-
 def writes(workload: WorkloadFile) -> bool:
-    """Whether a workload writes to its devices."""
-    return any(meaning.read_ppm(stream) < 1_000_000 for stream in workload.stream)
+    """Whether a workload writes to its devices. A trace may: only the hosts have read it."""
+    return meaning.replays(workload) or any(
+        meaning.read_ppm(stream) < 1_000_000 for stream in workload.stream
+    )
+
+
+def _check_replay(hosts: Sequence[Host]) -> None:
+    """Hosts have the same streams, and a replay has those of each device."""
+    counts = {len(host.devices): host.name for host in hosts if host.role == "client"}
+    if len(counts) > 1:
+        (fewer, first), (more, second), *_ = sorted(counts.items())
+        raise UsageError(
+            f"{first} has {fewer} and {second} {more} devices; to replay a trace each client needs"
+            " the same number"
+        )
 
 
 def _max_skew(text: str | None) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from spekctl.errors import UsageError
 from spekctl.fleet.plan import Plan
-from spekctl.fleet.wire import DeviceSeen, Slice
+from spekctl.fleet.wire import DeviceSeen, ReplayPart, ReplayPiece, ReplayTarget, Slice
 
 # Slices begin at multiples of this, and of whole zones.
 ALIGN_BYTES = 1 << 20
@@ -29,6 +29,29 @@ def of(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, list[S
                 for device in devices
             ]
     return given
+
+
+def replayed(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, ReplayPart]:
+    """The part of a trace that each client replays; none: each replays all of it.
+
+    Devices of the trace go in turn to those of all clients, in the order of the plan. A shared
+    device is one of these, and each client has the addresses of its slice.
+    """
+    if plan.share == "overlap":
+        return {}
+    cut = of(plan, seen)
+    targets: list[ReplayTarget] = []
+    number_of: dict[str, int] = {}
+    own: dict[str, list[ReplayPiece]] = {name: [] for name in seen}
+    for name, devices in seen.items():
+        for index, device in enumerate(devices):
+            key = device.identity or f"{index} {name}"
+            if key not in number_of:
+                number_of[key] = len(targets)
+                targets.append(ReplayTarget(device.bytes, device.logical_block))
+            piece = cut[name][index] if name in cut else Slice(0, device.bytes)
+            own[name].append(ReplayPiece(number_of[key], piece.start, piece.bytes))
+    return {name: ReplayPart(targets, pieces) for name, pieces in own.items()}
 
 
 def remarks(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> list[str]:

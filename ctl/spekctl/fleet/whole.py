@@ -24,7 +24,7 @@ from spekctl.documents.result_parts import (
     SenseCount,
     Totals,
 )
-from spekctl.fleet import cells, rows, window
+from spekctl.fleet import cells, replays, rows, window
 from spekctl.kernel.records import Phase, Reason, RunState
 from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
@@ -87,6 +87,7 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
         remarks=_remarks(hosts),
         power=power,
         power_text=_grouped([(host.name, run.power_text) for host, run in known], len(hosts)),
+        replay=replays.summed([run.replay for run in runs if run.replay is not None]),
         hosts=list(hosts),
         common=window.common(placed, streams, totals.all.ios),
     )

@@ -23,7 +23,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 4
+PROTOCOL = 5
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -138,10 +138,33 @@ class Logged(Part, frozen=True):
     tally: Tally
 
 
+class ReplayTarget(Part, frozen=True):
+    """A device that a trace is replayed on, of whatever host."""
+
+    bytes: int
+    logical_block: int
+
+
+class ReplayPiece(Part, frozen=True):
+    """What a device of a host has of a ReplayTarget, by its number."""
+
+    target: int
+    start: int
+    bytes: int
+
+
+class ReplayPart(Part, frozen=True):
+    """The targets of a trace on all hosts, and the pieces that a host has, one for each device."""
+
+    targets: list[ReplayTarget]
+    own: list[ReplayPiece]
+
+
 class Claim(Part, frozen=True):
     """claim: claim the devices, check them, and get ready; answers with a Claimed. A host accepts
     one of them in its life. @slices: one for each device, or none. @holds: the devices are held for
-    runs that follow, which read, or write as well; empty: there is no other run."""
+    runs that follow, which read, or write as well; empty: there is no other run. @replay: the part
+    of a trace that the host replays; None: all of it, or there is none."""
 
     run: str
     role: str
@@ -154,6 +177,7 @@ class Claim(Part, frozen=True):
     power_feeds: list[str]
     command: list[str]
     holds: Literal["", "read", "write"] = ""
+    replay: ReplayPart | None = None
 
 
 class Step(Part, frozen=True):

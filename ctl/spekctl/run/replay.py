@@ -79,6 +79,7 @@ class Replay:
     left_out: LeftOut
     # Asu of the first device; those of the others follow it.
     first_asu: int = 0
+    split: bool = False  # it is a part of the trace, whose other parts other machines replay
 
     def parts(self) -> Iterator[list[Records]]:
         """The records of each worker, in their order."""
@@ -213,4 +214,5 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         max_idle_ns=timing.max_idle_ns,
         idles=adjusted.idles,
         idle_ns=adjusted.idle_ns,
+        split=replay.split,
     )

@@ -28,6 +28,7 @@ from spekctl.run.targets import targets_of
 from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.mapping import Mapper, Survey
+from spekctl.trace.part import Part
 from spekctl.trace.schedule import Pace, Schedule, Timing
 from spekctl.trace.sharing import sharing
 from spekctl.trace.trace import Trace, open_trace
@@ -114,11 +115,14 @@ def look_at(trace: Trace, ranges: bool) -> Look:
     return Look(survey, ops.tolist(), empty, largest)
 
 
-def mapper_of(trace: Trace, look: Look, devices: Sequence[Device], name: str) -> Mapper:
+def whole_targets(targets: Sequence[mapping.Target]) -> list[mapping.Target]:
+    """Records become whole blocks of the coarsest target, also at the ends of the others."""
+    block = max(target.block_bytes for target in targets)
+    return [mapping.Target(target.bytes // block * block, block) for target in targets]
+
+
+def mapper_of(trace: Trace, look: Look, targets: Sequence[mapping.Target], name: str) -> Mapper:
     """How the trace's devices lie on the targets; UsageError if they do not fit."""
-    # Records become whole blocks of the coarsest device, also at the ends of the others.
-    block = max(device.logical_block for device in devices)
-    targets = [mapping.Target(device.bytes // block * block, block) for device in devices]
     sizes = look.survey.sizes()
     target_of = mapping.targets_in_turn(len(sizes), len(targets))
     if name == "wrap":
@@ -197,9 +201,14 @@ def _check_options(name: str, options: Options, alone: bool) -> None:
 
 
 def build(
-    workload: WorkloadFile, devices: Sequence[Device], given: Options, destroy: Sequence[str] = ()
+    workload: WorkloadFile,
+    devices: Sequence[Device],
+    given: Options,
+    destroy: Sequence[str] = (),
+    part: Part | None = None,
 ) -> Request:
-    """The request of a run of a workload that replays a trace; reads the trace once."""
+    """The request of a run of a workload that replays a trace; reads the trace once. @part: what
+    these devices have of the targets of several machines; None: they are the targets."""
     options, placed = near_devices(given, devices)
     name = workload.workload.name
     others = meaning.beside_trace(workload)
@@ -210,7 +219,14 @@ def build(
     trace = open_trace([Path(path) for path in source.files])
     timing = timing_of(source, options.rate)
     look = look_at(trace, source.map == "pack")
-    mapper = mapper_of(trace, look, devices, source.map)
+    if part is None:
+        targets = whole_targets(
+            [mapping.Target(device.bytes, device.logical_block) for device in devices]
+        )
+    else:
+        targets = whole_targets(part.targets)
+        part.check(mapping.targets_in_turn(len(look.survey.sizes()), len(targets)))
+    mapper = mapper_of(trace, look, targets, source.map)
     cpus = cpus_of(options)
     if timing.pace is Pace.CLOSED and timing.depth < len(cpus):
         raise UsageError(f"--closed {timing.depth} is less than one I/O for each worker")
@@ -228,10 +244,11 @@ def build(
     config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without, company)
     until.check(options.until, options.stop_when or (), config)
     waits = source.closed is not None and not source.think
-    block = max(device.logical_block for device in devices)
+    block = targets[0].block_bytes
 
     def schedule(left_out: LeftOut) -> Schedule:
-        return Schedule(trace.batches(), mapper, timing, block, left_out)
+        own = part.of if part is not None else None
+        return Schedule(trace.batches(), mapper, timing, block, left_out, own=own)
 
     left_out = LeftOut(without)
     request = Replay(
@@ -249,6 +266,7 @@ def build(
         source.share,
         left_out,
         len(company.asus) if company else 0,
+        part is not None,
     )
     return Request(
         workload=workload,
@@ -262,7 +280,7 @@ def build(
             *_remarks(look, without, config, options),
             *until.remarks(options.until, config, waits),
             *provisioning.remarks(devices, config.streams),
-            *_overlaid(len(look.survey.ends), len(devices), source.map),
+            *_overlaid(len(look.survey.ends), len(targets), source.map),
         ],
         replay=request,
         until=until.chosen(options.until, config, waits),

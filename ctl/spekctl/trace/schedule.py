@@ -180,6 +180,8 @@ class Schedule:
     # Which records cannot be replayed: they have no due time, and do not count for a rate.
     left_out: Callable[[Batch], Array] | None = None
     adjusted: Adjusted = field(default_factory=Adjusted)
+    # The records to yield, where the others are due elsewhere.
+    own: Callable[[Block], Block] | None = None
 
     def blocks(self, rows: int) -> Iterator[Block]:
         """Records in order of time, at most @rows in each block."""
@@ -202,7 +204,7 @@ class Schedule:
                 whole, index = whole.take(~wrong), index[~wrong]
             recorded_ns = idle.cut(whole.at_ns)
             adjusted.idles, adjusted.idle_ns = idle.count, idle.cut_ns
-            yield Block(
+            block = Block(
                 self.timing.due_ns(recorded_ns, sent, before_ns),
                 whole.offset_bytes,
                 whole.bytes,
@@ -211,6 +213,7 @@ class Schedule:
                 whole.device,
                 index,
             )
+            yield block if self.own is None else self.own(block)
             sent += len(whole)
             if len(whole):
                 before_ns = int(recorded_ns[-1])

@@ -150,10 +150,37 @@ def test_a_wrong_plan_is_refused_by_a_sentence(text: str, sentence: str) -> None
     assert sentence in refusal.value.message and "\n" not in refusal.value.message
 
 
-def test_a_replay_is_refused() -> None:
-    settings = GOOD.replace("[[host]]", 'settings = ["stream.main.pattern=trace"]\n[[host]]')
-    with pytest.raises(UsageError):
-        plan.parse(settings)
+REPLAY = """
+[workload]
+name = "mail"
+summary = "a trace"
+[[stream]]
+name = "trace"
+pattern = "trace"
+[stream.trace]
+files = ["t.csv"]
+"""
+
+
+def test_a_trace_is_split_unless_the_plan_says_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "mail.toml").write_text(REPLAY)
+    text = GOOD.replace("random-read-4k", "mail.toml")
+    planned = plan.parse(text, tmp_path)
+    (stream,) = planned.workload.stream
+    assert stream.trace is not None and stream.trace.files == [str(tmp_path / "t.csv")]
+    assert planned.share == "split"
+    another = CLIENT.replace("client1", "client2").replace('01"', '01", "wwn:naa.6002"')
+    with pytest.raises(UsageError, match="client1 has 1 and client2 2 devices; to replay a trace"):
+        plan.parse(text + another, tmp_path)
+
+
+def test_steps_of_a_command_replay_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(GOOD)
+    replay = workload_files.parse(REPLAY)
+    with pytest.raises(UsageError, match="mail replays a trace; the steps of a command"):
+        plan.load(tmp_path / "plan.toml", replay)
+    # A page's run is one of the plan.
+    assert plan.parse(GOOD, instead=replay).share == "split"
 
 
 def test_a_result_is_no_plan(tmp_path: Path) -> None:

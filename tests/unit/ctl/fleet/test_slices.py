@@ -15,7 +15,7 @@ from lib.fakes.fleet import GIB, device
 from spekctl.errors import UsageError
 from spekctl.fleet import plan, slices
 from spekctl.fleet.plan import Plan
-from spekctl.fleet.wire import DeviceSeen, Slice
+from spekctl.fleet.wire import DeviceSeen, ReplayPiece, ReplayTarget, Slice
 
 MIB = 1 << 20
 
@@ -105,3 +105,19 @@ def test_a_result_says_who_shares_what() -> None:
         "whether other hosts have them as well is not known without a WWN: /dev/fake0 of h0,"
         " /dev/fake0 of h1"
     ]
+
+
+def test_targets_of_a_replay_are_the_devices_of_all_clients_each_once() -> None:
+    apart = slices.replayed(planned([1, 1]), seen(2))
+    assert apart["h0"].targets == apart["h1"].targets == [ReplayTarget(GIB, 512)] * 2
+    assert [apart[name].own for name in ("h0", "h1")] == [
+        [ReplayPiece(0, 0, GIB)],
+        [ReplayPiece(1, 0, GIB)],
+    ]
+    shared = slices.replayed(planned([3, 1]), seen(2, wwn="naa.1"))
+    assert shared["h0"].targets == [ReplayTarget(GIB, 512)]
+    assert [shared[name].own for name in ("h0", "h1")] == [
+        [ReplayPiece(0, 0, 768 * MIB)],
+        [ReplayPiece(0, 768 * MIB, 256 * MIB)],
+    ]
+    assert slices.replayed(planned([1, 1], "overlap"), seen(2)) == {}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The replay of a trace by several hosts as one: sums, so that their order does not matter.
+
+Hosts that replay a part each have read all of the trace, and say the same of it. Hosts that replay
+all of it each add up in everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from spekctl.documents.result_parts import ReplayResult
+
+# Of what a host has sent itself.
+_SENT = ("fed", "issued", "underruns", "underrun_ns")
+# Of the trace as it was read.
+_READ = ("records", "shifted", "grown", "bad", "unordered", "idles", "idle_ns")
+
+
+def summed(parts: Sequence[ReplayResult]) -> ReplayResult | None:
+    """The replay of all hosts; None if there was none.
+
+    Times of underruns are of the clocks of their hosts, whose results have them. Hosts that have
+    read a part of their trace less far than others say less of it: the largest counts hold.
+    """
+    if not parts:
+        return None
+    split = all(part.split for part in parts)
+    read = max if split else sum
+    reasons = sorted({reason for part in parts for reason in part.skipped})
+    texts = sorted({part.text for part in parts if part.text})
+    return msgspec.structs.replace(
+        parts[0],
+        files=sorted({name for part in parts for name in part.files}),
+        **{name: sum(getattr(part, name) for part in parts) for name in _SENT},
+        **{name: read(getattr(part, name) for part in parts) for name in _READ},
+        skipped={reason: read(part.skipped.get(reason, 0) for part in parts) for reason in reasons},
+        depth=sum(part.depth or 0 for part in parts) or None,
+        complete=all(part.complete for part in parts),
+        underrun_first_ns=0,
+        underrun_last_ns=0,
+        dry_ns=max(part.dry_ns for part in parts),
+        text="; ".join(texts),
+        split=split,
+    )

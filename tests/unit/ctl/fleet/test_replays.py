@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A trace that hosts replay together: one start, each record once, and the sum of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from lib.fakes.fleet import FakeView
+from lib.fakes.fleet_members import Members, coordinator, plan_text, use
+from lib.fakes.machine import disk
+
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import ReplayResult
+from spekctl.errors import SpekError
+from spekctl.fleet import merge, plan, replays, results, selector
+from spekctl.kernel import traces
+from spekctl.kernel.records import ReplayInfo
+from spekctl.run import replay
+from spekctl.run.job import Interrupts
+
+WORKLOAD = """
+[workload]
+name = "mail"
+summary = "a trace"
+[[stream]]
+name = "trace"
+pattern = "trace"
+[stream.trace]
+files = ["t.csv"]
+"""
+HEAD = "device,at_ns,offset_bytes,bytes,op\n"
+MIB = 1 << 20
+
+
+class Feeds:
+    """What the hosts have fed, by the number of the run: those of Members have one each."""
+
+    def __init__(self) -> None:
+        self.records: dict[int, list[tuple[int, int]]] = {}
+
+    def feed(self, run: int, worker: int, records: bytes) -> int:
+        table = np.frombuffer(bytes(records), replay.RECORD)
+        pairs = zip(table["at_ns"].tolist(), table["addr"].tolist(), strict=True)
+        self.records.setdefault(run, []).extend(pairs)
+        return len(table)
+
+    def end(self, run: int, count: int) -> None:
+        """All were fed."""
+        self.records.setdefault(run, [])
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+@pytest.fixture
+def members(monkeypatch: pytest.MonkeyPatch) -> Iterator[Members]:
+    use(monkeypatch)
+    engine = Members(["b", "a"])
+    for kernel in engine.kernels.values():
+        kernel.replay = ReplayInfo(fed=2, issued=2, ended=1)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def feeds(monkeypatch: pytest.MonkeyPatch) -> Feeds:
+    feeds = Feeds()
+    monkeypatch.setattr(traces, "connect", lambda: feeds)
+    return feeds
+
+
+def carry_out(members: Members, folder: Path, lines: str, share: str = "split") -> Result:
+    (folder / "t.csv").write_text(HEAD + lines)
+    (folder / "mail.toml").write_text(WORKLOAD)
+    text = plan_text(["b", "a"], f'share = "{share}"\noptions = {{write = true}}')
+    (folder / "plan.toml").write_text(text.replace("random-read-4k", "mail.toml"))
+    planned = plan.load(folder / "plan.toml")
+    outcome = coordinator(planned, members, FakeView(), Interrupts()).carry_out()
+    result = results.of(outcome, planned)
+    assert result is not None, outcome.text
+    return result
+
+
+FOUR = "x,0,0,4096,read\ny,1000,4096,4096,write\nx,2000,8192,4096,read\ny,3000,0,4096,read\n"
+
+
+def test_devices_of_a_trace_go_to_the_hosts_in_turn(
+    members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    result = carry_out(members, tmp_path, FOUR)
+    # The plan has b first. Times are those of the whole trace.
+    assert feeds.records == {100: [(0, 0), (2000, 8192)], 101: [(1000, 4096), (3000, 0)]}
+    assert result.replay is not None and result.replay.split and result.replay.complete
+    assert (result.replay.records, result.replay.fed, result.replay.issued) == (4, 4, 4)
+    assert len(result.hosts or []) == 2
+    assert merge.merge(merge.split(result)) == result
+
+
+def test_hosts_that_share_a_device_replay_the_addresses_of_their_slices(
+    monkeypatch: pytest.MonkeyPatch, members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(selector, "find", lambda text: disk(text, wwn="naa.1"))
+    half = 512 * MIB
+    lines = f"x,0,0,4096,read\nx,10,{half},4096,read\nx,20,{half - 4096},8192,write\n"
+    carry_out(members, tmp_path, lines)
+    assert feeds.records == {100: [(0, 0), (20, half - 4096)], 101: [(10, half)]}
+
+
+def test_hosts_that_overlap_replay_all_of_it_each(
+    members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    result = carry_out(members, tmp_path, FOUR, "overlap")
+    assert feeds.records[100] == feeds.records[101] and len(feeds.records[100]) == 4
+    assert result.replay is not None and not result.replay.split
+    assert (result.replay.records, result.replay.fed) == (8, 4)
+
+
+def test_a_host_without_a_part_of_the_trace_says_so_before_any_start(
+    members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    with pytest.raises(SpekError, match="a: the trace has 1 device, the fleet 2, and this host"):
+        carry_out(members, tmp_path, "x,0,0,4096,read\n")
+    assert not any(kernel.start_ns for kernel in members.kernels.values())
+    assert not any(kernel.claimed for kernel in members.kernels.values())
+
+
+def test_a_file_that_a_host_does_not_have_is_its_refusal(
+    members: Members, feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = WORKLOAD.replace("t.csv", "gone.csv")
+    monkeypatch.setitem(globals(), "WORKLOAD", text)
+    with pytest.raises(SpekError, match=r"b: .*gone\.csv"):
+        carry_out(members, tmp_path, FOUR)
+
+
+def part_of(**changes: object) -> ReplayResult:
+    whole = ReplayResult(
+        files=["/t.csv"],
+        format="csv",
+        pace="closed",
+        speed=None,
+        rate=None,
+        depth=4,
+        map="as-is",
+        records=10,
+        fed=3,
+        issued=3,
+        complete=True,
+        skipped={"trim is not replayed": 2},
+        shifted=1,
+        grown=2,
+        bad=1,
+        unordered=0,
+        underruns=1,
+        underrun_ns=7,
+        underrun_first_ns=5,
+        underrun_last_ns=6,
+        dry_ns=9,
+        text="",
+        split=True,
+    )
+    return msgspec.structs.replace(whole, **changes)
+
+
+def test_parts_say_the_same_of_the_trace_and_add_up_in_what_they_sent() -> None:
+    first, second = part_of(), part_of(fed=5, issued=4, complete=False, text="gone", dry_ns=1)
+    summed = replays.summed([first, second])
+    assert summed == replays.summed([second, first])
+    assert summed == part_of(
+        fed=8,
+        issued=7,
+        complete=False,
+        depth=8,
+        underruns=2,
+        underrun_ns=14,
+        underrun_first_ns=0,
+        underrun_last_ns=0,
+        text="gone",
+    )
+    assert replays.summed([]) is None
+
+
+def test_whole_replays_add_up_in_everything() -> None:
+    whole = part_of(split=False)
+    summed = replays.summed([whole, whole])
+    assert summed is not None and (summed.records, summed.grown, summed.bad) == (20, 4, 2)
+    assert summed.skipped == {"trim is not replayed": 4} and not summed.split
