@@ -30,6 +30,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import dask
@@ -44,7 +45,7 @@ from spekctl import units
 from spekctl.errors import HostLostError, SpekError, UsageError
 from spekctl.fleet import wire
 from spekctl.fleet.carrier import Happened
-from spekctl.fleet.keys import HOST, Bundle, identity_of
+from spekctl.fleet.keys import HOST, Bundle, Identity, identity_of
 from spekctl.fleet.plan import CONTROLLER, check_listen
 
 LOST = "its connection has ended, or it is silent"
@@ -62,6 +63,10 @@ CLOSE_S = 10.0
 TTL_S = 10.0
 # A host sends a heartbeat after this much silence.
 BEAT_S = 2.0
+# Time for a host to show that it is alive, when another process of the same boot joins as it.
+PROBE_S = 5.0
+# Interval at which the controller looks for its sign of life.
+PROBE_STEP_S = 0.05
 # Interval at which a host checks whether it has to end.
 STEP_S = 0.2
 # Kinds of messages: a host's first message; a numbered question of the controller; its answer, or
@@ -203,6 +208,8 @@ class _Guest:
     """A host that has joined, and the questions that it has not answered, by their numbers."""
 
     name: str
+    serial: int  # of its certificate
+    boot: str  # of its machine's kernel
     link: _Link
     heard_s: float
     asked: dict[int, Future[bytes]] = field(default_factory=dict)
@@ -302,7 +309,9 @@ class DaskEngine:
         self._addresses: dict[str, str] = {}  # by name, without port
         # Protects _addresses, _refused, _is_closed and the count of unread bytes.
         self._lock = threading.Lock()
-        self._guests: dict[str, _Guest] = {}  # used by the loop's thread only
+        # Used by the loop's thread only, as is the set of names whose hosts are being let in.
+        self._guests: dict[str, _Guest] = {}
+        self._entering: set[str] = set()
         self._refused: dict[str, int] = {}  # number of refusals by sentence
         self._numbers = itertools.count()
         # With the host that it was read from and its bytes, if it was.
@@ -447,9 +456,9 @@ class DaskEngine:
             self._note_refusal(_without_port(comm.peer_address), str(error))
             raise
         is_join = isinstance(message, dict) and message.get("op") == JOIN
-        name = message.get("name") if is_join else None
+        name, boot = (message.get("name"), message.get("boot")) if is_join else (None, None)
         refusal = ""
-        if name is None:
+        if not isinstance(name, str) or not isinstance(boot, str):
             refusal = "it has another version of spekctl; install the same version everywhere"
         elif peer is None or peer.role != HOST:
             refusal = "it is not a host of the fleet"
@@ -457,21 +466,65 @@ class DaskEngine:
             refusal = f"it calls itself {name}, and its certificate says {peer.name}"
         elif name not in self._expected:
             refusal = f"{name} is not in the plan"
-        elif name in self._guests:
-            refusal = f"name taken: {name} has already joined from {self.hosts()[name]}"
+        elif name in self._entering:
+            refusal = f"name taken: another process of {name} is joining"
         if refusal:
-            self._note_refusal(_without_port(comm.peer_address), refusal)
-            await comm.write({"status": "error", "message": refusal, "time": time.time()})
-            await comm.close()
+            await self._refuse(comm, refusal)
             return None
-        comm.most_bytes = MESSAGE_MOST
-        guest = _Guest(str(name), _Link(comm), time.monotonic())
-        comm.heard = guest.hear
-        await comm.write({"status": "OK"})
-        self._guests[guest.name] = guest
-        with self._lock:
-            self._addresses[guest.name] = _without_port(comm.peer_address)
+        assert peer is not None
+        self._entering.add(peer.name)
+        try:
+            refusal = await self._make_room_for(peer, str(boot))
+            if refusal:
+                await self._refuse(comm, refusal)
+                return None
+            comm.most_bytes = MESSAGE_MOST
+            guest = _Guest(peer.name, peer.serial, str(boot), _Link(comm), time.monotonic())
+            comm.heard = guest.hear
+            await comm.write({"status": "OK"})
+            self._guests[guest.name] = guest
+            with self._lock:
+                self._addresses[guest.name] = _without_port(comm.peer_address)
+        finally:
+            self._entering.discard(peer.name)
         return guest
+
+    async def _refuse(self, comm: Any, refusal: str) -> None:
+        self._note_refusal(_without_port(comm.peer_address), refusal)
+        await comm.write({"status": "error", "message": refusal, "time": time.time()})
+        await comm.close()
+
+    async def _make_room_for(self, peer: Identity, boot: str) -> str:
+        """Remove the guest that has the name of a host that joins, if that guest cannot be alive or
+        does not answer; a refusal if it may be. A removed guest that is alive after all sees the
+        end of its connection, and ends."""
+        former = self._guests.get(peer.name)
+        if former is None:
+            return ""
+        taken = f"name taken: {peer.name} has already joined from {self.hosts()[peer.name]}"
+        if former.serial != peer.serial:
+            return taken
+        why = "its machine was restarted"
+        if boot == former.boot:
+            if await self._is_alive(former):
+                return taken
+            why = (
+                f"it did not answer for {PROBE_S:.0f} s, and another process of its machine joined"
+            )
+        former.link.comm.abort()
+        self._lose(former, why)
+        return ""
+
+    async def _is_alive(self, guest: _Guest) -> bool:
+        """Ask a guest, whatever it is busy with: all that it says is a sign of life."""
+        heard_s, end_s = guest.heard_s, time.monotonic() + PROBE_S
+        number = next(self._numbers)
+        guest.link.send({"op": ASK, "number": number, "verb": wire.Verb.PING, "payload": b"null"})
+        while self._guests.get(guest.name) is guest and time.monotonic() < end_s:
+            if guest.heard_s > heard_s:
+                return True
+            await asyncio.sleep(PROBE_STEP_S)
+        return False
 
     def _hear(self, guest: _Guest, message: Message) -> None:
         match message:
@@ -630,7 +683,7 @@ class DaskHost:
             try:
                 where = f"{SCHEME}://{self._address.removeprefix('tls://')}"
                 comm = await connect(where, ssl_context=self._context, require_encryption=True)
-                await comm.write({"op": JOIN, "name": self._name})
+                await comm.write({"op": JOIN, "name": self._name, "boot": _boot()})
                 answer = await comm.read()
             except OSError:
                 # The controller may not listen yet.
@@ -695,6 +748,11 @@ class DaskHost:
         if accepted:
             return f"it did not let this host join within {self._patience_s:.0f} s"
         return "it refuses this host's certificate, which is of another fleet, expired or revoked"
+
+
+def _boot() -> str:
+    """What is different after each start of this machine's kernel."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def _what_is_wrong(error: ssl.SSLCertVerificationError) -> str:

@@ -43,6 +43,7 @@ class Script(msgspec.Struct):
     leash_s: float = 15.0
     refuse: str = ""  # a call of the kernel that is refused
     errors: int = 0
+    boot: str = ""  # of its machine; empty: of this one
     counting: str = ""  # a file that it writes once it counts a log, without end
 
 
@@ -102,7 +103,7 @@ def serve(script: Script) -> int:
     """Join, and serve a run."""
     from spekctl.block import device
     from spekctl.errors import RefusedError, SpekError
-    from spekctl.fleet import keys, member, selector
+    from spekctl.fleet import engine, keys, member, selector
     from spekctl.fleet.join import Joined
     from spekctl.log import tally
     from spekctl.run import observe
@@ -116,6 +117,8 @@ def serve(script: Script) -> int:
         (member, "__version__", script.version),
         (member, "LEASH_S", script.leash_s),
     ]
+    if script.boot:
+        replacements.append((engine, "_boot", lambda: script.boot))
     if script.counting:
         replacements.append((tally, "of_log", endless_count(Path(script.counting))))
     for place, name, value in replacements:
