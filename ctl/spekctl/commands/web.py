@@ -123,7 +123,7 @@ def _check_options(context: click.Context, fleet_file: Path | None) -> None:
 def _of_fleet(
     listen: str, directory: Path, fleet_file: Path, keys_folder: Path, wait_ns: int
 ) -> int:
-    from spekctl.fleet import keys, plan
+    from spekctl.fleet import plan
     from spekctl.fleet.protocol import AnyEvent
     from spekctl.host import client, privilege
     from spekctl.report import page
@@ -140,11 +140,9 @@ def _of_fleet(
     if os.geteuid() == 0:
         _drop_root("the server runs as {user}")
     _check(directory, libraries)
-    # After root is dropped: the server's user has to be able to read these files.
-    plan.load(fleet_file)
-    file = plan.read(fleet_file)
     folder = keys_folder.expanduser().resolve()
-    keys.load(folder)
+    _check_readable(fleet_file, folder)
+    file = plan.read(fleet_file)
     words = [sys.executable, "-P", "-m", "spekctl.fleet.agent", str(folder), str(wait_ns)]
     session = FleetSession(
         lambda on_event, on_end: client.Helper(
@@ -247,6 +245,23 @@ def _check(directory: Path, libraries: Sequence[Path]) -> None:
         )
     if not os.access(directory, os.W_OK):
         click.echo(f"spekctl: cannot write into {directory}: results will not be kept", err=True)
+
+
+def _check_readable(fleet_file: Path, folder: Path) -> None:
+    """Load plan and keys, as the user that the server runs as by now."""
+    from spekctl.fleet import keys, plan
+
+    try:
+        plan.load(fleet_file)
+        keys.load(folder)
+    except UsageError as error:
+        if isinstance(error.__cause__, PermissionError):
+            user = pwd.getpwuid(os.geteuid()).pw_name
+            raise UsageError(
+                f"{error.message}; the server runs as {user}, who has to own the keys and to be"
+                " able to read the plan: start the server as the user who has both, without root"
+            ) from error
+        raise
 
 
 def _serve(server: Server) -> int:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import builtins
+import errno
 import json
 import os
 import signal
@@ -12,9 +14,12 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lib.fakes.fleet_rig import SOON_S, Processes, listening, plan_of
 
-from spekctl.errors import ExitCode
+from spekctl.commands import web
+from spekctl.errors import ExitCode, UsageError
+from spekctl.fleet import keys
 
 NAMES = ["a", "b"]
 CODE = """
@@ -83,3 +88,24 @@ def test_the_end_of_the_server_frees_the_devices_of_all_hosts(tmp_path: Path) ->
         for name in NAMES:
             hosts.ended(name)
             hosts.check_free(name)
+
+
+def test_a_server_that_cannot_read_the_keys_says_who_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when root, who owns them, starts it."""
+    keys.make(tmp_path / "keys", NAMES, 30)
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES))
+    whole = open
+
+    def closed(path: Any, *mode: Any, **more: Any) -> Any:
+        if str(path).endswith("key.pem"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return whole(path, *mode, **more)
+
+    web._check_readable(tmp_path / "plan.toml", tmp_path / "keys/controller")
+    monkeypatch.setattr(builtins, "open", closed)
+    with pytest.raises(UsageError, match=r"key\.pem: Permission denied; the server runs as "):
+        web._check_readable(tmp_path / "plan.toml", tmp_path / "keys/controller")
+    with pytest.raises(UsageError, match="there is no "):
+        web._check_readable(tmp_path / "plan.toml", tmp_path / "none")
