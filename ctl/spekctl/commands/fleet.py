@@ -152,8 +152,8 @@ def join(address: str, keys_folder: Path, wait_ns: int) -> int:
 
     if os.geteuid() == 0:
         click.echo(
-            "spekctl: a host of a fleet needs no root; started by root, whatever the controller has"
-            " it do is done with root's rights",
+            "spekctl: fleet join does not need root; started by root, it does everything that the"
+            " controller asks for with root's rights",
             err=True,
         )
     return Joined().serve(address, keys.load(keys_folder.expanduser()), wait_ns / 1e9)

@@ -159,7 +159,7 @@ def _plain(data: bytes | bytearray) -> Any:
         (frame,) = unpack_frames(data)
         return msgspec.msgpack.decode(frame)
     except (ValueError, struct.error, AssertionError, RecursionError, MemoryError) as error:
-        raise _NoMessageError("it sent what is no message of a fleet") from error
+        raise _NoMessageError("it sent something that is not a message of a fleet") from error
 
 
 class _Connector(TLSConnector):  # type: ignore[misc]
@@ -441,7 +441,7 @@ class DaskEngine:
         while True:
             messages = await guest.link.comm.read()
             if not isinstance(messages, list):
-                raise _NoMessageError("it sent what is no message of a fleet")
+                raise _NoMessageError("it sent something that is not a message of a fleet")
             for message in messages:
                 self._hear(guest, message)
 
@@ -629,7 +629,7 @@ class DaskHost:
         make running calls of @respond return, because their threads are joined."""
         if bundle.own.role != HOST:
             raise UsageError(f"{bundle.folder} has the keys of the controller, not of a host")
-        check_listen(address, "address of a controller")
+        check_listen(address, "the address of a controller")
         self._respond = respond
         self._address = address
         self._name = bundle.own.name
@@ -669,7 +669,9 @@ class DaskHost:
             comm, answer = await asyncio.wait_for(self._ask_to_join(), self._patience_s)
         except TimeoutError as error:
             reason = await asyncio.to_thread(self._trouble)
-            raise HostLostError(f"cannot join {self._address}: {reason}") from error
+            raise HostLostError(
+                f"cannot join {self._address} within {self._patience_s:g} s: {reason}"
+            ) from error
         if answer.get("status") != "OK":
             comm.abort()
             raise HostLostError(f"cannot join {self._address}: {answer.get('message')}")

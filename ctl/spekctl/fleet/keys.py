@@ -61,8 +61,8 @@ class Bundle:
             context.load_cert_chain(self.folder / "cert.pem", self.folder / "key.pem")
         except OSError as error:
             raise UsageError(
-                f"{self.folder}: ca.pem, cert.pem and key.pem are no keys of one member of a fleet:"
-                f" {error.strerror or error}"
+                f"{self.folder}: ca.pem, cert.pem and key.pem are not the keys of one member of a"
+                f" fleet: {error.strerror or error}"
             ) from error
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         # Members are known by names that need not be in DNS; _Checked looks at them.
@@ -143,7 +143,8 @@ def _check_readable(path: Path) -> None:
             file.read(1)
     except FileNotFoundError as error:
         raise UsageError(
-            f"there is no {path}; `spekctl fleet init` makes the keys of a fleet"
+            f"there is no {path}; name the folder of the keys with --keys, or make the keys of a"
+            " fleet with `spekctl fleet init`"
         ) from error
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
@@ -166,7 +167,7 @@ def _own(path: Path) -> tuple[Identity, datetime.datetime]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, IndexError) as error:
-        raise UsageError(f"{path} is no certificate of `spekctl fleet init`") from error
+        raise UsageError(f"{path} is not a certificate of `spekctl fleet init`") from error
     ends = own.not_valid_after_utc
     return Identity(texts[0], texts[1], texts[2], own.serial_number), ends
 
@@ -190,7 +191,7 @@ def _revoked(path: Path) -> frozenset[int]:
                 serials.add(int(text, 16))
             except ValueError:
                 raise UsageError(
-                    f"{path}, line {number}: '{text}' is no serial number in hexadecimal"
+                    f"{path}, line {number}: '{text}' is not a serial number in hexadecimal"
                 ) from None
     return frozenset(serials)
 
@@ -301,7 +302,7 @@ def _new_folder(folder: Path) -> None:
         os.chmod(folder, 0o700)
     except FileExistsError as error:
         raise UsageError(
-            f"{folder} is there already; keys are not overwritten, name a new folder"
+            f"{folder} exists already; keys are not overwritten: name a new folder"
         ) from error
     except OSError as error:
         raise UsageError(f"cannot create {folder}: {error.strerror}") from error

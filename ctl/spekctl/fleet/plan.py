@@ -174,12 +174,12 @@ def of(
     )
 
 
-def check_listen(text: str, what: str = "place to listen at") -> tuple[str, int]:
+def check_listen(text: str, what: str = "an address to listen at") -> tuple[str, int]:
     """Host and port of tls://HOST:PORT. @what: it should be, for the refusal."""
     match = _LISTEN.fullmatch(text)
     if match is None or int(match[2]) > 65535:
         raise UsageError(
-            f"'{text}' is no {what}; write tls://ADDRESS:PORT, such as tls://10.0.0.1:8786, with a"
+            f"'{text}' is not {what}; write tls://ADDRESS:PORT, such as tls://10.0.0.1:8786, with a"
             " port up to 65535"
         )
     return match[1].strip("[]"), int(match[2])
@@ -189,8 +189,8 @@ def check_name(name: str) -> None:
     """Refuse what cannot be the name of a host."""
     if _NAME.fullmatch(name) is None:
         raise UsageError(
-            f"'{name}' is no name of a host: it has up to 63 letters, digits, '-' and '.', and"
-            " begins and ends with a letter or digit"
+            f"'{name}' is not the name of a host: a name has up to 63 letters, digits, '-' and '.',"
+            " and begins and ends with a letter or digit"
         )
     if name == CONTROLLER:
         raise UsageError(f"a host cannot be called {CONTROLLER}: that is the controller's name")
@@ -303,11 +303,11 @@ def _check_devices(entry: HostTable) -> None:
             )
         elif kind == "wwn" and not _WWN.fullmatch(value):
             raise UsageError(
-                f"devices: '{text}' is no WWN: naa., eui. and 0x are followed by hexadecimal"
+                f"devices: '{text}' is not a WWN: naa., eui. and 0x are followed by hexadecimal"
                 " digits; `spekctl devices` lists the WWNs of a host"
             )
         if entry.devices.count(text) > 1:
-            raise UsageError(f"devices: {text} is there twice")
+            raise UsageError(f"devices: {text} is listed twice")
 
 
 def _check_hosts(hosts: Sequence[Host]) -> None:
@@ -327,12 +327,12 @@ def _check_ssh(fleet: FleetTable, hosts: Sequence[Host]) -> None:
     for host in started:
         if _SSH.fullmatch(host.ssh) is None:
             raise UsageError(
-                f"host '{host.name}': ssh: '{host.ssh}' is no place; write HOST, USER@HOST or"
-                " ssh://USER@HOST:PORT"
+                f"host '{host.name}': ssh: '{host.ssh}' is not an SSH destination; write HOST,"
+                " USER@HOST or ssh://USER@HOST:PORT"
             )
     for key, value in (("program", fleet.ssh.program), ("keys", fleet.ssh.keys)):
         if not value or value.startswith("-") or not value.isprintable():
-            raise UsageError(f"fleet: ssh: {key}: '{value}' is no path")
+            raise UsageError(f"fleet: ssh: {key}: '{value}' is not a path")
     if started and check_listen(fleet.listen)[0] in _EVERYWHERE:
         raise UsageError(
             f"fleet: listen: hosts that are started over SSH cannot join at {fleet.listen}; write"

@@ -317,7 +317,7 @@ def decode(data: bytes, kind: Any) -> Any:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SpekError(f"a host of the fleet sent what is no message: {error}") from error
+        raise SpekError(f"a host of the fleet sent a damaged message: {error}") from error
 
 
 def event_of(data: bytes) -> AnyEvent | None:

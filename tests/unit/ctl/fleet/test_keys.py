@@ -39,7 +39,7 @@ def test_a_host_gets_no_key_but_its_own(folder: Path) -> None:
 
 
 def test_they_are_not_overwritten(folder: Path) -> None:
-    with pytest.raises(UsageError, match="is there already; keys are not overwritten"):
+    with pytest.raises(UsageError, match="exists already; keys are not overwritten"):
         keys.make(folder / "ours", ["a"], 30)
 
 
@@ -50,7 +50,7 @@ def test_they_are_not_overwritten(folder: Path) -> None:
         (["a", "a"], "a is named twice"),
         (["controller"], "cannot be called controller"),
         (["authority"], "cannot be called authority"),
-        (["a/b"], "is no name of a host"),
+        (["a/b"], "is not the name of a host"),
     ],
 )
 def test_wrong_names_are_refused(tmp_path: Path, hosts: list[str], sentence: str) -> None:
@@ -79,11 +79,11 @@ def test_keys_that_others_can_read_are_not_used(tmp_path: Path) -> None:
 
 
 def test_what_is_no_bundle_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no .*ca\.pem; `spekctl fleet init` makes"):
+    with pytest.raises(UsageError, match=r"there is no .*ca\.pem; name the folder"):
         keys.load(tmp_path)
     keys.make(tmp_path / "new", ["a"], 30)
     (tmp_path / "new/a/cert.pem").write_text("no certificate")
-    with pytest.raises(UsageError, match="is no certificate of `spekctl fleet init`"):
+    with pytest.raises(UsageError, match="is not a certificate of `spekctl fleet init`"):
         keys.load(tmp_path / "new/a")
 
 
@@ -113,7 +113,7 @@ def test_keys_that_do_not_belong_together_are_refused(
     keys.make(tmp_path / "new", ["a", "b"], 30)
     (tmp_path / "new/a" / name).write_bytes((tmp_path / "new" / other).read_bytes())
     bundle = keys.load(tmp_path / "new/a")
-    with pytest.raises(UsageError, match=r"are no keys of one member of a fleet: "):
+    with pytest.raises(UsageError, match=r"are not the keys of one member of a fleet: "):
         bundle.context(True, ["host"])
 
 
@@ -126,7 +126,7 @@ def test_expired_keys_are_refused(tmp_path: Path) -> None:
 def test_a_wrong_list_of_serials_is_refused(tmp_path: Path) -> None:
     keys.make(tmp_path / "new", ["a"], 30)
     (tmp_path / "new/a/revoked").write_text("# a comment\n0aF3 # of b\nxyz\n")
-    with pytest.raises(UsageError, match="line 3: 'xyz' is no serial number"):
+    with pytest.raises(UsageError, match="line 3: 'xyz' is not a serial number"):
         keys.load(tmp_path / "new/a")
     (tmp_path / "new/a/revoked").write_text("0aF3 # of b\n")
     assert keys.load(tmp_path / "new/a").revoked == {0xAF3}

@@ -619,7 +619,9 @@ def test_what_fails_inside_is_an_answer(
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("verb", "sentence"), [("explode", "no message"), ("claim", "no message")])
+@pytest.mark.parametrize(
+    ("verb", "sentence"), [("explode", "damaged message"), ("claim", "damaged message")]
+)
 def test_what_is_no_request_is_refused(rig: Rig, verb: str, sentence: str) -> None:
     with pytest.raises(SpekError, match=sentence):
         wire.answer_of(rig.member.answer(verb, b"{"), wire.Claimed)

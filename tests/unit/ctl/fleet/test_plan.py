@@ -78,7 +78,9 @@ def test_hosts_with_ssh_are_started_from_here() -> None:
     "place", ["-oProxyCommand=x", "a b", "a;b", "me@a\\n", "$(x)", "`x`", "a'b", "é"]
 )
 def test_what_could_be_an_option_of_ssh_is_refused(place: str) -> None:
-    with pytest.raises(UsageError, match=r"(?s)host 'client1': ssh: '.*' is no place"):
+    with pytest.raises(
+        UsageError, match=r"(?s)host 'client1': ssh: '.*' is not an SSH destination"
+    ):
         plan.parse(GOOD + f'ssh = "{place}"')
 
 
@@ -104,8 +106,8 @@ def test_bsus_are_dealt_out() -> None:
     [
         (CLIENT, "the section 'fleet' is missing"),
         (FLEET, 'there is no [[host]] with role "client", which would send I/O'),
-        (GOOD.replace("tls:", "tcp:"), "is no place to listen at; write tls://ADDRESS:PORT"),
-        (GOOD.replace("8786", "87860"), "is no place to listen at"),
+        (GOOD.replace("tls:", "tcp:"), "is not an address to listen at; write tls://ADDRESS:PORT"),
+        (GOOD.replace("8786", "87860"), "is not an address to listen at"),
         (GOOD.replace("listen", "lissen"), "unknown key 'lissen'; did you mean 'listen'?"),
         (GOOD.replace("random-read-4k", "nothing"), "nothing"),
         (
@@ -121,18 +123,18 @@ def test_bsus_are_dealt_out() -> None:
         ),
         (
             FLEET + 'ssh = {keys = "-x"}\n' + CLIENT,
-            "fleet: ssh: keys: '-x' is no path",
+            "fleet: ssh: keys: '-x' is not a path",
         ),
         (GOOD + CLIENT, "there are two hosts called client1"),
-        (GOOD.replace("client1", "a b"), "'a b' is no name of a host"),
+        (GOOD.replace("client1", "a b"), "'a b' is not the name of a host"),
         (GOOD.replace("client1", "controller"), "a host cannot be called controller"),
         (GOOD.replace('["wwn:naa.6001"]', "[]"), "host 'client1': a client needs devices"),
         (GOOD.replace("wwn:naa.6001", "sdb"), "'sdb' names no device; write wwn:..., serial:"),
-        (GOOD.replace("wwn:naa.6001", "wwn:naa.60x1"), "'wwn:naa.60x1' is no WWN: naa., eui."),
-        (GOOD.replace("wwn:naa.6001", "wwn:0x"), "'wwn:0x' is no WWN: naa., eui. and 0x are"),
+        (GOOD.replace("wwn:naa.6001", "wwn:naa.60x1"), "'wwn:naa.60x1' is not a WWN: naa., eui."),
+        (GOOD.replace("wwn:naa.6001", "wwn:0x"), "'wwn:0x' is not a WWN: naa., eui. and 0x are"),
         (GOOD.replace("wwn:naa.6001", "/etc/x"), "/etc/x is not below /dev"),
         (GOOD.replace("wwn:naa.6001", "/dev/../etc/x"), "is not below /dev"),
-        (GOOD.replace('"wwn:naa.6001"', '"/dev/a", "/dev/a"'), "/dev/a is there twice"),
+        (GOOD.replace('"wwn:naa.6001"', '"/dev/a", "/dev/a"'), "/dev/a is listed twice"),
         (GOOD + "weight = 0", "weight: 0 is out of range"),
         (GOOD + 'role = "target"', "devices: a target sends no I/O"),
         (GOOD + 'options = {log = "."}', "options, log: '.' is not a file"),

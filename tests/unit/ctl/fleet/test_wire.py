@@ -30,7 +30,7 @@ def test_a_refusal_is_an_error_with_its_code(code: int, known: ExitCode) -> None
     "data", [b"", b"{", b"[]", b'{"answer": 5}', b'{"x": 1}', b"\xff", b"[" * 5000]
 )
 def test_what_is_no_message_is_an_error(data: bytes) -> None:
-    with pytest.raises(SpekError, match="sent what is no message"):
+    with pytest.raises(SpekError, match="sent a damaged message"):
         wire.answer_of(data, wire.Armed)
 
 
