@@ -140,7 +140,7 @@ litmus: ## check the hand-overs without a lock by the kernel's memory model; HER
 # make test runs what is marked any_kernel on one of them.
 .PHONY: test-kernels
 test-kernels: deps ## run all guest tests on every kernel, and what make test leaves out; ARGS="--kernels 6.1,6.12"
-	@$(PYTHON) -m pytest --every-kernel tests/build tests/machines tests/guest $(ARGS)
+	@$(PYTHON) -m pytest --every-kernel tests/build tests/machines tests/unit/ctl/fleet/test_engine_faults.py tests/guest $(ARGS)
 
 .PHONY: fuzz fuzz-netlink
 fuzz: deps ## look for inputs that break decoders and parsers; ARGS="--time 3600 daq_csv", --list

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from spekctl import __version__
+from spekctl.errors import UsageError
 from spekctl.host import wire
 from spekctl.kernel.records import IntervalRow, RunInfo, RunState
 
@@ -43,6 +44,7 @@ class Script(msgspec.Struct):
     leash_s: float = 15.0
     refuse: str = ""  # a call of the kernel that is refused
     errors: int = 0
+    missing: str = ""  # why it does not have the device of the plan
     boot: str = ""  # of its machine; empty: of this one
     counting: str = ""  # a file that it writes once it counts a log, without end
 
@@ -117,6 +119,8 @@ def serve(script: Script) -> int:
         (member, "__version__", script.version),
         (member, "LEASH_S", script.leash_s),
     ]
+    if script.missing:
+        replacements.append((selector, "find", refusing(script.missing)))
     if script.boot:
         replacements.append((engine, "_boot", lambda: script.boot))
     if script.counting:
@@ -142,6 +146,15 @@ def serve(script: Script) -> int:
     except SpekError as error:
         print(f"spekctl: {error.message}", file=sys.stderr)
         return int(error.exit_code)
+
+
+def refusing(sentence: str) -> Callable[..., None]:
+    """What no host has."""
+
+    def find(text: str, *roots: Any) -> None:
+        raise UsageError(sentence)
+
+    return find
 
 
 def endless_count(mark: Path) -> Callable[..., None]:

@@ -28,11 +28,11 @@ from distributed.comm import CommClosedError, connect
 from distributed.protocol.core import dumps
 from distributed.protocol.serialize import Serialize, ToPickle
 from distributed.protocol.utils import pack_frames
-from lib.fakes.fleet_rig import PATIENCE, SOON_S, Fleet, listening
+from lib.fakes.fleet_rig import SOON_S, Fleet, listening
 from lib.waiting import eventually
 from tornado import netutil
 
-from spekctl.errors import ExitCode, HostLostError, SpekError, UsageError
+from spekctl.errors import ExitCode, HostLostError, UsageError
 from spekctl.fleet import engine, keys, wire
 from spekctl.fleet.engine import DaskEngine, DaskHost
 
@@ -188,107 +188,6 @@ def test_the_authorities_of_the_system_are_not_read_while_a_host_waits(
         fleet.join(fleet.engine.address, "a")
         eventually(fleet.engine.hosts, "a does not join", SOON_S)
         assert read == ["now"]
-
-
-def test_a_killed_host_is_named_and_the_others_stop(tmp_path: Path) -> None:
-    with Fleet(tmp_path, ["a", "b", "c"], time="1h") as fleet:
-        for name in fleet.names:
-            fleet.join(fleet.engine.address, name)
-        fleet.start()
-        fleet.wait_running()
-        fleet.hosts["b"].kill()
-        outcome = fleet.outcome()
-        assert outcome.code is ExitCode.HOST_LOST
-        assert [loss.host for loss in outcome.losses] == ["b"]
-        reasons = {
-            part.name: json.loads(bytes(part.collected.document))["outcome"]["reason"]
-            for part in outcome.parts
-            if part.collected is not None
-        }
-        assert reasons == {"a": "stopped", "c": "stopped"}
-        fleet.check_free("b")
-        fleet.engine.close()
-        for name in ("a", "c"):
-            fleet.check_free(name)
-
-
-def test_a_host_that_hangs_is_lost_and_ends_once_it_goes_on(tmp_path: Path) -> None:
-    patience = dataclasses.replace(PATIENCE, silent_s=3.0)
-    with Fleet(tmp_path, ["a", "b"], 'on_loss = "continue"', "80s", patience) as fleet:
-        for name in fleet.names:
-            fleet.join(fleet.engine.address, name)
-        fleet.start()
-        fleet.wait_running()
-        fleet.hosts["b"].send_signal(signal.SIGSTOP)
-        outcome = fleet.outcome()
-        assert [loss.host for loss in outcome.losses] == ["b"]
-        (whole,) = [part.collected for part in outcome.parts if part.collected is not None]
-        assert json.loads(bytes(whole.document))["outcome"]["reason"] == "completed"
-        fleet.engine.close()
-        fleet.hosts["b"].send_signal(signal.SIGCONT)
-        fleet.ended("b")
-        fleet.check_free("b")
-
-
-def test_a_killed_helper_ends_the_run(tmp_path: Path) -> None:
-    with Fleet(tmp_path, ["a"], time="1h") as fleet:
-        fleet.join(fleet.engine.address, "a")
-        fleet.start()
-        fleet.wait_running()
-        os.kill(fleet.helper("a"), signal.SIGKILL)
-        outcome = fleet.outcome()
-        assert outcome.code != ExitCode.OK
-        assert any("a" in text and "the host ended" in text for text in fleet.view.notes)
-
-
-def test_hosts_that_cannot_take_part_are_refused_before_any_claim(tmp_path: Path) -> None:
-    with Fleet(tmp_path, ["a", "b", "c"]) as fleet:
-        fleet.join(fleet.engine.address, "a")
-        fleet.join(fleet.engine.address, "b", version="0.0.9")
-        fleet.join(fleet.engine.address, "c", in_use="mounted on /srv")
-        fleet.start()
-        with pytest.raises(SpekError) as refusal:
-            fleet.outcome()
-        assert "b: it has spekctl 0.0.9" in refusal.value.message
-        assert "c: /dev/fake0 is in use: mounted on /srv" in refusal.value.message
-        fleet.engine.close()
-        for name in fleet.names:
-            fleet.ended(name)
-            fleet.check_free(name)
-
-
-def test_a_device_in_use_on_one_host_is_claimed_on_none(tmp_path: Path) -> None:
-    with Fleet(tmp_path, ["a", "b"]) as fleet:
-        fleet.join(fleet.engine.address, "a")
-        fleet.join(fleet.engine.address, "b", refuse="run-new")
-        fleet.start()
-        with pytest.raises(SpekError, match=r"^b: The device is in use\.$") as refusal:
-            fleet.outcome()
-        assert refusal.value.exit_code is ExitCode.REFUSED
-
-
-def test_who_is_not_of_the_fleet_does_not_get_in(tmp_path: Path) -> None:
-    with Fleet(tmp_path, ["a"]) as fleet:
-        keys.make(tmp_path / "theirs", ["a"], 30)
-        stranger = ssl.create_default_context(cafile=str(fleet.keys / "a/ca.pem"))
-        stranger.check_hostname = False
-        with (
-            socket.create_connection(port_of(fleet), SOON_S) as plain,
-            pytest.raises(OSError, match=r"."),
-            stranger.wrap_socket(plain) as tls,
-        ):
-            # In TLS 1.3 the refusal comes after the client's side of the handshake.
-            tls.recv(1)
-            raise ConnectionError("it closed the connection")
-        fleet.join(fleet.engine.address, "a", str(tmp_path / "theirs/a"), patience_s=3.0)
-        assert fleet.ended("a") == ExitCode.HOST_LOST
-        assert "it is not the controller of this fleet: " in fleet.said("a")
-        assert not fleet.engine.hosts()
-        # The controller says who it was, and why, without a line for each attempt.
-        refused = fleet.engine.refused()
-        assert all(text.startswith("127.0.0.1 was refused: ") for text in refused)
-        assert any("certificate" in text or "unknown ca" in text for text in refused), refused
-        assert sum(refused.values()) > len(refused)
 
 
 def test_a_revoked_host_is_told_that_it_is_refused(tmp_path: Path) -> None:
