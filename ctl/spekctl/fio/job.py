@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,6 +24,7 @@ from spekctl.fio import (
     flows,
     laws,
     normal,
+    places,
     priorities,
     values,
     zones,
@@ -36,33 +36,26 @@ from spekctl.fio.options import (
     MAPPED,
     NOT_NEEDED,
     PASSTHROUGH,
+    RANDOM,
     REFUSED,
+    SEQUENTIAL,
     SYNCHRONOUS,
+    TRIM,
+    TRIM_AND_WRITE,
     VERIFIED,
     engine_of,
     hint,
 )
 from spekctl.fio.plan import UNASKED, Asked, Mix, Plan, Reader
 from spekctl.workload.fields import LIMITS
-from spekctl.workload.values import ARRIVALS_MAX, SECTOR, STREAMS_MAX, WriteHint
+from spekctl.workload.values import ARRIVALS_MAX, STREAMS_MAX, WriteHint
 
-RANDOM = ("randread", "randwrite", "randrw", "randtrim")
-SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
-TRIM = ("trim", "randtrim")
-TRIM_AND_WRITE = ("trimwrite", "randtrimwrite")
-
-REPEATED = "each pass has an order of its own; fio repeats that of the first one"
 END_FLUSH = (
     "nothing is flushed at the end; fio flushes the disk's cache after the last write, and its"
     " bandwidth counts the time for that"
 )
 OVERLAPS = "I/Os in flight may overlap; with serialize_overlap fio waits for those that do"
-MAP = "fio's random map avoids blocks done before; here blocks of several sizes may repeat"
 MIX = "reads and writes are drawn for each I/O; fio keeps the share over time"
-BACKWARD = (
-    "each pass begins with the last block of the range; fio begins with the first block, and then"
-    " goes back from the second to last"
-)
 CLONES = "clones share the depth of all; fio keeps a depth for each"
 CLONES_RATE = (
     "clones share the rate of all, and the clone of each I/O is drawn; fio keeps a rate for each"
@@ -82,14 +75,6 @@ UNSTAMPED = (
 )
 CACHE = "there is no page cache in between; fio without direct=1 uses it"
 DEVICES = "devices are striped over in units of 64 KiB; fio takes them in turn, for an I/O each"
-PLACES_UP = (
-    "offset: a place in per cent is rounded down to a block; fio rounds it up, to offset_align if"
-    " that is given"
-)
-ZONES_END = (
-    "zonemode=strided: the run stays within size; fio continues past the end of size until it has"
-    " transferred that many bytes"
-)
 UNALIGNED = "nothing: as in fio, it is of random jobs"
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
 ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
@@ -194,8 +179,8 @@ def plan_of(
     sizes = _streams(options, plan, clones, streams_max, bool(pauses))
     arrivals.set_arrivals(options, plan, clones, sizes, pauses)
     ends.set_length(options, plan, clones)
-    if REPEATED in plan.differences and not _goes_again(plan, clones):
-        plan.differences.remove(REPEATED)
+    if places.REPEATED in plan.differences and not places.goes_again(plan, clones):
+        plan.differences.remove(places.REPEATED)
     _flushes(options, plan)
     _command_line(options, plan)
     if _is_cached(job.options):
@@ -248,7 +233,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     options.went("rw", "stream.pattern, stream.read")
     share = _read_share(options, plan, kind)
     sizes = block_sizes.of(options, plan, base, is_random=kind in RANDOM, discards=kind in TRIM)
-    where = _region(options, base)
+    where = places.region(options, base)
     devices = max(1, len(_files(options)))
     if devices > 1:
         plan.differs(DEVICES)
@@ -296,7 +281,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         direction = 2 if kind in TRIM else int(reads < 100)
         bytes_of = [size for size, _ in mix]
         if mode == "none":
-            entry |= _pattern(options, plan, kind, suffix, mix, base, direction)
+            entry |= places.pattern(options, plan, kind, suffix, mix, base, direction)
         elif suffix:
             raise UsageError("rw: what follows the colon excludes zones")
         elif mode == "zbd":
@@ -315,12 +300,12 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         plan.differs(MAPS)
     aligns = ends.alignments(options, base)
     options.went("blockalign", "stream.align" if kind in RANDOM else UNALIGNED)
-    increment, in_per_cent = _increment(options, base)
+    increment, in_per_cent = places.increment_of(options, base)
     if any(
         (options.text(name) or "").endswith("%") and options.nonzero(name, "%")
         for name in ("offset", "offset_increment")
     ):
-        plan.differs(PLACES_UP)
+        plan.differs(places.PLACES_UP)
     if not in_per_cent:
         increment *= devices
     options.went("offset_increment", "stream.start of each clone")
@@ -340,7 +325,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         plan.differs(ONE_MAP)
     count = 1 if alike and not increment and not plan.apart else clones
     options.went("numjobs", "arrival.depth" if count == 1 else "a stream for each clone")
-    for first, members in _groups(plan, count, most // len(parts)):
+    for first, members in places.groups_of_clones(plan, count, most // len(parts)):
         for part in parts:
             stream = {**part, **where}
             if plan.apart and first:
@@ -351,110 +336,18 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
             if align and kind in RANDOM:
                 stream["align"] = align
             if mode == "strided" and stream["pattern"] == "strided":
-                _pass_size(stream, plan)
+                places.extend_zones(stream, plan)
             if increment and first + members > 1:
-                _place(stream, first, members, increment, in_per_cent)
-            _end_with_device(stream)
-            _in_blocks(stream, plan, "size" if options.text("filesize") is None else "filesize")
+                places.move_to_clones(stream, first, members, increment, in_per_cent)
+            places.end_with_device(stream)
+            amount = "size" if options.text("filesize") is None else "filesize"
+            places.round_to_blocks(stream, plan, amount)
             plan.streams.append(stream)
     if count > 1 and not plan.apart:
         plan.differs(CLONES_RATE if _has_rate(options) else CLONES)
     if 0 < share < 100 and not _has_rate(options):
         plan.differs(MIX)
     return sizes
-
-
-def _groups(plan: Plan, clones: int, most: int) -> list[tuple[int, int]]:
-    """The first clone of each stream, and how many it stands for: one, unless more are needed than
-    there can be streams."""
-    if clones > most:
-        plan.differs(
-            f"numjobs: {most} streams stand for {clones} clones; a stream covers all that its"
-            " clones do, with the I/Os and the depth of all"
-        )
-    count = min(clones, most)
-    marks = [place * clones // count for place in range(count + 1)]
-    return [(start, end - start) for start, end in pairwise(marks)]
-
-
-def _place(
-    stream: dict[str, Any], first: int, members: int, increment: int, in_per_cent: bool
-) -> None:
-    """Move a stream to the region of clones, from number @first on."""
-    size = stream.get("range")
-    if in_per_cent:
-        start = values.percent(str(stream.get("start", "0%"))) + first * increment
-        if start + (members - 1) * increment >= 100:
-            raise UsageError(f"offset_increment: clone {first + members} is beyond the device")
-        stream["start"] = f"{start}%"
-        if members > 1 and isinstance(size, str):
-            end = min(100, start + (members - 1) * increment + values.percent(size))
-            stream["range"] = f"{end - start}%"
-    else:
-        stream["start"] = stream.get("start", 0) + first * increment
-        if members > 1 and isinstance(size, int):
-            stream["range"] = size + (members - 1) * increment
-    if members > 1 and size is not None and isinstance(size, str) != in_per_cent:
-        raise UsageError(
-            "offset_increment: more clones than there can be streams need a size in the same unit,"
-            " bytes or per cent"
-        )
-
-
-def _end_with_device(stream: dict[str, Any]) -> None:
-    """As fio, end what would go on beyond the device with it."""
-    start, size = stream.get("start"), stream.get("range")
-    if isinstance(start, str) and isinstance(size, str):
-        stream["range"] = f"{min(values.percent(size), 100 - values.percent(start))}%"
-
-
-def _pass_size(stream: dict[str, Any], plan: Plan) -> None:
-    """Let the zones of zonemode=strided go on to the end of the device, as in fio: there a size is
-    the bytes to do, whatever the gaps take."""
-    start, size = stream.get("start", 0), stream.get("range", 0)
-    if isinstance(size, int) or start in (0, "0%"):
-        stream.pop("range", None)
-    else:
-        plan.differs(ZONES_END)
-
-
-def _in_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
-    """Round a place and a size in bytes down to whole blocks; @amount: the option of the size."""
-    if stream["pattern"] == "write-pointer":
-        return
-    sizes = [size for size, _ in ends.mix_of(stream)]
-    unit = stream.get("align") or math.gcd(*sizes, stream.get("stride", 0))
-    block = units.format_bytes(unit)
-    size = stream.get("range")
-    if isinstance(size, int):
-        if size < max(sizes):
-            raise UsageError(
-                f"{amount}: {size} bytes have no room for a block of"
-                f" {units.format_bytes(max(sizes))}"
-            )
-        if size % unit:
-            stream["range"] = size // unit * unit
-            plan.differs(
-                f"{amount}: {size} bytes are not a multiple of {block}; {stream['range']} are used,"
-                " as by fio's random jobs. Its sequential ones end a block later if the device does"
-                " not end before"
-            )
-    start = stream.get("start", 0)
-    if isinstance(start, int) and start % unit:
-        # Such a job goes from block to block wherever it starts.
-        steps = stream["pattern"] in ends.IN_ORDER
-        if steps and start % SECTOR == 0 and "align" not in stream:
-            stream["align"] = math.gcd(unit, start)
-        else:
-            stream["start"] = start // unit * unit
-            plan.differs(
-                f"offset: byte {start} is not a multiple of {block}, and I/Os start at byte"
-                f" {stream['start']}; those of fio are not aligned to their size"
-            )
-    for zone in stream.get("zones", []):
-        if isinstance(zone["size"], int) and zone["size"] % unit:
-            plan.differs(f"random_distribution: sizes of zones are rounded down to {block}")
-            zone["size"] = zone["size"] // unit * unit
 
 
 def _differ_by_direction(options: Reader) -> bool:
@@ -468,21 +361,6 @@ def _differ_by_direction(options: Reader) -> bool:
 
 def _has_rate(options: Reader) -> bool:
     return any(options.nonzero(name) for name in ("rate", "rate_iops"))
-
-
-def _increment(options: Reader, base: int) -> tuple[int, bool]:
-    """From clone to clone, in bytes or in per cent."""
-    text = options.text("offset_increment")
-    if text is None:
-        return 0, False
-    if text.endswith("%"):
-        if not (options.text("offset") or "0%").endswith("%"):
-            raise UsageError("offset_increment: it is in per cent, and the offset is in bytes")
-        return int(options.value("offset_increment", values.percent)), True
-    increment = int(options.value("offset_increment", values.size, base))
-    if increment and (options.text("offset") or "").endswith("%"):
-        raise UsageError("offset_increment: the offset is in per cent; write it in bytes")
-    return increment, False
 
 
 def _write_hint(options: Reader) -> str | None:
@@ -506,135 +384,6 @@ def _read_share(options: Reader, plan: Plan, kind: str) -> int:
     if last is None:
         return 50
     return int(shares[last] if last == "rwmixread" else 100 - shares[last])
-
-
-def _region(options: Reader, base: int) -> dict[str, Any]:
-    """Start and range of a stream; a share of the device stays a percentage."""
-    fields: dict[str, Any] = {}
-    for name, key in (("offset", "start"), ("size", "range")):
-        text = options.text(name)
-        if text is None:
-            continue
-        if text.endswith("%"):
-            percent = options.value(name, values.percent)
-            fields |= {key: f"{percent}%"} if percent != 100 or key == "start" else {}
-        else:
-            fields[key] = options.value(name, values.size, base)
-        options.went(name, f"stream.{key}")
-    filesize = options.value("filesize", values.size, base)
-    options.went("filesize", "stream.range")
-    if filesize is not None:
-        # Then it is the region, up to there from the start of the device, and size an amount.
-        start = fields.get("start", 0)
-        if isinstance(start, str):
-            raise UsageError("filesize: the offset is in per cent; write it in bytes")
-        if filesize <= start:
-            raise UsageError("filesize: the offset is beyond it")
-        fields["range"] = filesize - start
-    return fields
-
-
-def _pattern(
-    options: Reader,
-    plan: Plan,
-    kind: str,
-    suffix: str,
-    mix: Mix,
-    base: int,
-    direction: int,
-) -> dict[str, Any]:
-    """Where I/Os go, those of @direction: 0 are reads, 1 writes or both, 2 discards."""
-    sizes = [size for size, _ in mix]
-    if kind not in RANDOM:
-        if not suffix:
-            return {"pattern": "sequential"}
-        if suffix.startswith("-"):
-            back = options.named("rw", lambda: values.size(suffix[1:], base))
-            if len(sizes) > 1 or back != 2 * sizes[0]:
-                raise UsageError(
-                    f"rw: '{suffix}' leaves blocks out or repeats them on the way back; pattern"
-                    " backward goes from each block to the one before, as twice one block size does"
-                )
-            plan.differs(BACKWARD)
-            return {"pattern": "backward"}
-        gap = options.named("rw", lambda: values.size(suffix, base))
-        if len(sizes) > 1:
-            raise UsageError("rw: a gap needs one block size")
-        return {"pattern": "strided", "stride": sizes[0] + int(gap)}
-    if suffix:
-        count = options.named("rw", lambda: values.whole(suffix))
-        for name, usual in (("random_distribution", "random"), ("percentage_random", "100")):
-            if options.text(name) not in (None, usual):
-                raise UsageError(f"{name}: runs start at uniformly distributed places")
-        if count > 1:
-            plan.differs("runs start anywhere; fio starts them where its random map has not been")
-            return {"pattern": "runs", "run_length": _run_length(plan, int(count), mix)}
-    random = options.value(
-        "percentage_random", lambda text: values.percent(values.by_direction(text)[direction])
-    )
-    options.went("percentage_random", "stream.sequential")
-    law = laws.of_job(options, plan, base, direction)
-    if law is not None:
-        if random not in (None, 100):
-            raise UsageError("percentage_random: only uniform I/Os can continue the one before")
-        return law
-    if random not in (None, 100):
-        return {"pattern": "uniform", "sequential": f"{100 - int(random)}%"}
-    with_map = ends.has_map(options, base)
-    options.went("norandommap", "stream.pattern")
-    options.went("softrandommap", "nothing: the order needs no memory")
-    if not with_map:
-        return {"pattern": "uniform"}
-    if len(sizes) > 1:
-        plan.differs(MAP)
-        return {"pattern": "uniform"}
-    if _repeats(options):
-        plan.differs(REPEATED)
-    return {"pattern": "once"}
-
-
-def _run_length(plan: Plan, count: int, mix: Mix) -> int:
-    """Bytes of a run of @count I/Os. A run of spek ends before the I/O that would reach its end, so
-    it is a block longer; with several sizes, the run has @count I/Os on average."""
-    if len(mix) == 1:
-        return (count + 1) * mix[0][0]
-    unit = math.gcd(*(size for size, _ in mix))
-    weights = sum(often for _, often in mix)
-    mean = Fraction(sum(size * often for size, often in mix), weights)
-    # What the last I/O would take beyond the end, on average, is that of a renewal process.
-    beyond = Fraction(sum(size**2 * often for size, often in mix), weights) / (2 * mean)
-    length = round(((count + 1) * mean - beyond + Fraction(unit, 2)) / unit) * unit
-    largest = max(size for size, _ in mix)
-    if length < largest + unit:
-        raise UsageError(
-            f"rw: runs of {count} I/Os of these sizes are too short for one of"
-            f" {units.format_bytes(largest)} and the next"
-        )
-    plan.differs(f"rw: runs have about {count} I/Os on average; fio's have {count} each")
-    return length
-
-
-def _repeats(options: Reader) -> bool:
-    """Whether fio goes over its size again in the order of the first time. It seeds its numbers
-    again for each loop, but not where it begins again because its time is not over; the order of
-    an LFSR depends on the seed alone."""
-    by_time = options.flag("time_based") and options.given("runtime")
-    again = options.given("loops") or options.given("io_size")
-    if options.text("random_generator") == "lfsr":
-        return bool(by_time or again)
-    return bool(again and not by_time and options.flag("randrepeat", True))
-
-
-def _goes_again(plan: Plan, clones: int) -> bool:
-    """Whether a job with a random map covers its range more than once. If an io_size or a loop
-    stops short of the size, fio continues with the blocks that are left."""
-    if plan.passes is not None:
-        return plan.passes > 1
-    first = plan.streams[0]
-    if plan.amount is None or not isinstance(first.get("range"), int):
-        return True
-    blocks: int = first["range"] // first["size"]
-    return plan.amount > blocks * (1 if plan.apart else clones)
 
 
 # --- when ----------------------------------------------------------------------------------------

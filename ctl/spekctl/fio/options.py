@@ -183,6 +183,12 @@ REFUSED: dict[str, str] = {
     "trim_backlog_batch": "discards do not follow writes; make two jobs of it",
 }
 
+# Values of rw.
+RANDOM = ("randread", "randwrite", "randrw", "randtrim")
+SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
+TRIM = ("trim", "randtrim")
+TRIM_AND_WRITE = ("trimwrite", "randtrimwrite")
+
 # The engines for which iodepth has no effect: one I/O at a time.
 SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2"))
 ASYNCHRONOUS = frozenset(

@@ -19,6 +19,7 @@ from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, stream, tables
 from spekctl.errors import UsageError
 from spekctl.fio import arrivals
 from spekctl.fio import job as fio_job
+from spekctl.fio import places as fio_places
 from spekctl.fio.defaults import NEEDS
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import REFUSED
@@ -516,7 +517,7 @@ def test_a_seed_is_drawn_if_no_run_is_to_repeat() -> None:
 )
 def test_an_order_that_fio_repeats_is_told(options: dict[str, Any], repeats: bool) -> None:
     planned = plan(rw="randread", size="1m", **options)
-    assert (fio_job.REPEATED in planned.differences) == repeats
+    assert (fio_places.REPEATED in planned.differences) == repeats
 
 
 @pytest.mark.parametrize(
@@ -613,4 +614,4 @@ def test_blocks_repeat_in_fios_order_only_beyond_a_pass(
     # fio opens the device again for each loop of all of it.
     seen = [place for loop in places(tmp_path, text) for place in loop]
     assert (len(seen) > len(set(seen))) is repeats
-    assert (fio_job.REPEATED in imported(tmp_path, text).differences) is repeats
+    assert (fio_places.REPEATED in imported(tmp_path, text).differences) is repeats

@@ -12,6 +12,7 @@ from lib.ctl.fio_jobs import HEAD, fio, imported, issued_by_import, places, plan
 
 from spekctl.errors import UsageError
 from spekctl.fio import job as fio_job
+from spekctl.fio import places as fio_places
 from spekctl.fio import values
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
@@ -31,7 +32,7 @@ def test_fio_leaves_the_gap_that_the_stride_has(tmp_path: Path) -> None:
 def test_fio_goes_back_as_the_pattern_does(tmp_path: Path, more: str) -> None:
     text = HEAD + "rw=read:-8k\nbs=4k\nsize=64k\n" + more
     converted = imported(tmp_path, text)
-    assert fio_job.BACKWARD in converted.differences
+    assert fio_places.BACKWARD in converted.differences
     seen = issued_by_import(converted, 4 << 20)
     for entry, clone in zip(tables(converted)["stream"], places(tmp_path, text), strict=True):
         start = entry.get("start", 0)
@@ -170,7 +171,7 @@ def test_directions_differ_in_their_places(
     ],
 )
 def test_a_place_in_per_cent_is_another_one_in_fio(options: dict[str, Any], told: bool) -> None:
-    assert (fio_job.PLACES_UP in plan(rw="read", **options).differences) == told
+    assert (fio_places.PLACES_UP in plan(rw="read", **options).differences) == told
 
 
 def test_fio_rounds_a_place_in_per_cent_up(tmp_path: Path) -> None:
@@ -185,8 +186,8 @@ def test_zones_in_per_cent_from_a_place_on_end_with_the_size() -> None:
     zoned = {"rw": "read", "zonemode": "strided", "zonesize": "4k", "zoneskip": "12k"}
     beyond, within = plan(**zoned, size="50%"), plan(**zoned, size="50%", offset="25%")
     assert ("range" in beyond.streams[0], beyond.passes) == (False, 2)
-    assert fio_job.ZONES_END not in beyond.differences
-    assert within.streams[0]["range"] == "50%" and fio_job.ZONES_END in within.differences
+    assert fio_places.ZONES_END not in beyond.differences
+    assert within.streams[0]["range"] == "50%" and fio_places.ZONES_END in within.differences
 
 
 def test_clones_that_are_alike_are_one_stream() -> None:
