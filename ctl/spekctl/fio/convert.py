@@ -25,8 +25,8 @@ READ_BACK = (
     " it has written"
 )
 SUM = (
-    "the run ends after as many I/Os as all its jobs have together, as one of them has several"
-    " arrival processes; fio ends each job after its own"
+    "the run ends after as many I/Os as all its jobs have together, as one of them has a rate for"
+    " one direction only; fio ends each job after its own"
 )
 
 SEEDS = "each host draws addresses of its own; in fio all have the same ones"
@@ -526,19 +526,19 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
 
 
 def _end_apart(plans: Sequence[Plan], by_time: bool) -> bool:
-    """Give each job its own end, the arrival process of it that is, or those of its clones. False
-    if that is not possible: there is a single process, or directions of a job have a process each,
-    or no end at all."""
+    """Give each job its own end, the arrival process of it that is, or those of its clones or of
+    its directions. False if that is not possible: there is a single process, or only one direction
+    of a job has a rate, or no end at all."""
     ending = [plan for plan in plans if plan.amount or plan.passes]
     if len(plans) == 1 and not plans[0].apart:
         return False
     if not ending or (len(ending) < len(plans) and not by_time):
         return False
-    if any(len(plan.arrivals) > 1 and not plan.apart for plan in ending):
+    if any(len(plan.arrivals) > 1 and not (plan.apart or ends.rates_of(plan)) for plan in ending):
         return False
     for plan in ending:
-        key, number = ("count", plan.amount) if plan.amount else ("passes", plan.passes)
-        for arrival in plan.arrivals:
+        key = "count" if plan.amount else "passes"
+        for arrival, number in zip(plan.arrivals, ends.of_processes(plan), strict=True):
             arrival[key] = number
         for option, goes_to in plan.mapped.items():
             if goes_to == f"run.{key}":

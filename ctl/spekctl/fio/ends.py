@@ -7,6 +7,7 @@ import copy
 import functools
 import math
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import Any
 
 from spekctl import units
@@ -34,6 +35,8 @@ LOOPED = (
 MORE = "io_size is a multiple of the size; fio 3.33 takes up to 100%"
 # Patterns that pass over their range.
 IN_ORDER = ("sequential", "backward", "strided", "once")
+# Decimal places of the passes of a direction: less than a block of any device.
+PASSES_DIGITS = 9
 _AMOUNTS = ("loops", "io_size", "number_ios")
 CYCLES = "limits are checked over each report interval; fio checks over rate_cycle, 1 s by default"
 STEADY = (
@@ -119,8 +122,7 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     base = options.value("kb_base", values.whole) or 1024
     loops = options.value("loops", values.whole) or 1
     weights = _weights(plan)
-    shares = sum((weight for _, weight in weights), Fraction(0))
-    mean = sum((size * weight for size, weight in weights), Fraction(0)) / shares
+    mean = _mean(weights)
     first = plan.streams[0]
     random = first["pattern"] not in (*IN_ORDER, "write-pointer")
     stride = Fraction(first["stride"]) if first["pattern"] == "strided" else None
@@ -210,14 +212,40 @@ def _whole(size: int | Fraction, mean: Fraction, up: bool) -> int:
     return max(1, math.ceil(size / mean) if up else int(size / mean))
 
 
-def _weights(plan: Plan) -> list[tuple[int, Fraction]]:
-    """The block sizes of all streams, with their shares of the I/Os."""
-    return [
-        (size, weight * Fraction(stream["share"], sum(often for _, often in mix)))
-        for stream in plan.streams
-        for mix in [mix_of(stream)]
-        for size, weight in mix
-    ]
+def rates_of(plan: Plan) -> list[Fraction]:
+    """The rates of a job that has one for each direction, by its arrival processes: the directions
+    share its I/Os by them, whatever the mix. Empty if its processes are not of directions, or if
+    only one has a rate."""
+    if plan.apart or len(plan.arrivals) < 2:
+        return []
+    rates = [Fraction(str(arrival.get("rate", 0))) for arrival in plan.arrivals]
+    return rates if all(rates) else []
+
+
+def _weights(plan: Plan, process: int | None = None) -> list[tuple[int, Fraction]]:
+    """The block sizes of all streams, or of those of an arrival process, with their shares of the
+    I/Os."""
+    rates = rates_of(plan)
+    totals = [0] * max(1, len(plan.arrivals))
+    for stream in plan.streams:
+        totals[stream.get("arrival", 0)] += stream["share"]
+    weights = []
+    for stream in plan.streams:
+        place, mix = stream.get("arrival", 0), mix_of(stream)
+        if process not in (None, place):
+            continue
+        share = Fraction(stream["share"])
+        if rates:
+            share *= rates[place] / totals[place]
+        often = sum(weight for _, weight in mix)
+        weights += [(size, share * weight / often) for size, weight in mix]
+    return weights
+
+
+def _mean(weights: list[tuple[int, Fraction]]) -> Fraction:
+    """Bytes of an I/O, on average."""
+    taken = sum((size * weight for size, weight in weights), Fraction(0))
+    return taken / sum((weight for _, weight in weights), Fraction(0))
 
 
 def _ranges(plan: Plan) -> set[tuple[int, int | str, int | str]]:
@@ -254,6 +282,22 @@ def _passes(total: Fraction, parts: Fraction) -> int | float:
     if Fraction(str(passes)) != wanted:
         raise UsageError(f"size: {wanted} passes of the range are not a decimal number")
     return passes
+
+
+def of_processes(plan: Plan) -> list[int | float]:
+    """The ends of the arrival processes of a job that ends by I/Os or passes: each clone has all of
+    it, and directions share it by their rates."""
+    number, rates = plan.amount or plan.passes, rates_of(plan)
+    assert number
+    if not rates:
+        return [number] * len(plan.arrivals)
+    whole = Fraction(str(number))
+    if plan.amount:
+        marks = [round(whole * part / sum(rates)) for part in accumulate(rates, initial=Fraction())]
+        return [max(1, end - begin) for begin, end in pairwise(marks)]
+    # Each direction has ranges of its own, of which the passes of the job are the mean.
+    taken = [rate * _mean(_weights(plan, process)) for process, rate in enumerate(rates)]
+    return [float(round(whole * len(taken) * part / sum(taken), PASSES_DIGITS)) for part in taken]
 
 
 def has_map(options: Reader, base: int) -> bool:

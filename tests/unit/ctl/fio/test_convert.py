@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.fio_jobs import HEAD, JOBS, NAMES, imported, stream, tables
+from lib.ctl.fio_jobs import HEAD, JOBS, NAMES, fio, imported, stream, tables
 
 from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile
@@ -286,13 +287,49 @@ def test_clones_are_apart_where_that_leaves_no_worker_without_any(
     assert step.workload == converted.workload
 
 
-def test_jobs_with_a_process_for_each_direction_end_together_or_not_at_all(tmp_path: Path) -> None:
-    rates = "rw=randrw\nnorandommap\nrate_iops=100,50\n[k]\ndirect=1\nrw=randread\n"
+def test_jobs_with_a_rate_for_one_direction_end_together_or_not_at_all(tmp_path: Path) -> None:
+    rates = "rw=randrw\nnorandommap\nrate_iops=100,0\n[k]\ndirect=1\nrw=randread\n"
     both = imported(tmp_path, HEAD + "size=1m\n" + rates + "size=1m\n")
     assert tables(both)["run"]["count"] == 512 and convert.SUM in both.differences
     assert ends_of(both) == [(None, None)] * 3
     with pytest.raises(UsageError, match="different parts of the device"):
         imported(tmp_path, HEAD + "size=1m\n" + rates)
+
+
+@pytest.mark.parametrize(
+    ("options", "ends"),
+    [
+        ("size=8m\nrate_iops=1000,3000\n", [(512, None), (1536, None)]),
+        # Whatever the mix is.
+        ("size=8m\nrwmixread=80\nrate_iops=2000\n", [(1024, None)] * 2),
+        ("size=8m\nrate=4m,8m\n", [(683, None), (1365, None)]),
+        ("size=8m\nbs=4k,8k\nrate_iops=1000,3000\n", [(292, None), (878, None)]),
+        ("rate_iops=1000,3000\n", [(None, 0.25), (None, 0.75)]),
+        # Of each byte a seventh is read: the writes are larger.
+        ("bs=4k,8k\nrate_iops=1000,3000\n", [(None, 0.142857143), (None, 0.857142857)]),
+        ("number_ios=1200\nrate_iops=1000,3000\nruntime=5\n", [(300, None), (900, None)]),
+    ],
+)
+def test_directions_share_the_end_of_a_job_by_their_rates(
+    tmp_path: Path, options: str, ends: list[tuple[int | None, float | None]]
+) -> None:
+    of_k = "size=1m\n" + ("runtime=5\n" if "runtime" in options else "")
+    text = f"{HEAD}rw=randrw\n{options}[k]\ndirect=1\n{of_k}"
+    converted = imported(tmp_path, text)
+    assert ends_of(converted) == [*ends, (256, None)]
+    assert convert.SUM not in converted.differences
+
+
+@pytest.mark.parametrize("options", ["--rate_iops=500,1500", "--rwmixread=80 --rate_iops=1000"])
+def test_fio_shares_the_end_of_a_job_by_rates(options: str) -> None:
+    words = "--name=a --ioengine=null --rw=randrw --bs=4k --size=8m --output-format=json"
+    done = fio(*words.split(), *options.split())
+    assert done.returncode == 0, done.stderr
+    (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    reads, writes = job["read"]["total_ios"], job["write"]["total_ios"]
+    assert reads + writes == 2048
+    share = 0.25 if "1500" in options else 0.5
+    assert abs(reads / 2048 - share) < 0.15
 
 
 def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:
