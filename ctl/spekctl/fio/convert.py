@@ -435,6 +435,10 @@ _OF_RUN = {
     "--interval": ("rate_cycle", "steadystate"),
 }
 TOLERANT = "continue_on_error: errors are counted and end none of the jobs, as some have it"
+CPUS = (
+    "each CPU of the jobs carries an equal part of each of them; fio keeps each job on CPUs of its"
+    " own"
+)
 ONE_SEED = "randseed: a run has one seed, that of the first job that has one"
 
 
@@ -443,6 +447,7 @@ def _check_run_options(plans: Sequence[Plan]) -> None:
     first is taken: whatever it is, each stream has numbers of its own."""
     if len(plans) == 1:
         return
+    _share_cpus(plans)
     for option, names in _OF_RUN.items():
         given = [
             [option_text for option_text in plan.command_line if option_text.split()[0] == option]
@@ -471,6 +476,46 @@ def _check_run_options(plans: Sequence[Plan]) -> None:
     for plan in plans:
         plan.command_line = [text for text in plan.command_line if not text.startswith("--seed")]
     plans[0].command_line += first
+
+
+def _share_cpus(plans: Sequence[Plan]) -> None:
+    """Give equal random jobs that have as many CPUs each the CPUs of all, if each of these gets a
+    part of each job: a CPU then has the load that it has in fio."""
+    texts = [next((text for text in plan.command_line if _is_cpus(text)), "") for plan in plans]
+    if not all(texts) or any("$" in text for text in texts) or len(set(texts)) == 1:
+        return
+    lists = [units.parse_cpu_list(text.split()[1]) for text in texts]
+    together = sorted({cpu for cpus in lists for cpu in cpus})
+    of_each = {len(cpus) for cpus in lists}
+    if len(of_each) > 1 or len(together) < sum(map(len, lists)):
+        return
+    equal = len({_but_places(plan) for plan in plans}) == 1
+    spread = all(
+        "pause" not in arrival and arrival.get("depth", len(together)) >= len(together)
+        for arrival in plans[0].arrivals
+    )
+    # A worker has a part of the range of a sequential stream, and passes end with all parts.
+    in_order = any(
+        stream.get("pattern") in ("sequential", "backward", "strided")
+        for plan in plans
+        for stream in plan.streams
+    )
+    if not equal or not spread or in_order or plans[0].passes:
+        return
+    for plan in plans:
+        plan.command_line = [text for text in plan.command_line if not _is_cpus(text)]
+        plan.command_line.append(f"--cpus {units.format_cpu_list(together)}")
+        plan.differs(CPUS)
+
+
+def _but_places(plan: Plan) -> str:
+    """What a job does, except for where its I/Os start."""
+    streams = [{**stream, "start": 0} for stream in plan.streams]
+    return repr((streams, plan.arrivals, plan.amount, plan.passes, plan.run))
+
+
+def _is_cpus(text: str) -> bool:
+    return text.split()[0] == "--cpus"
 
 
 def _name_asus(data: dict[str, Any]) -> None:

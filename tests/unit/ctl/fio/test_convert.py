@@ -378,6 +378,39 @@ def test_what_all_jobs_say_is_said_of_the_run(tmp_path: Path) -> None:
         assert options.count(name) == 1
 
 
+@pytest.mark.parametrize(
+    ("both", "first", "second", "cpus"),
+    [
+        ("rw=randread\niodepth=2\n", "0", "1", "0-1"),
+        ("rw=randread\niodepth=2\noffset=1g\n", "1,5", "2,4", None),
+        ("rw=randread\niodepth=4\n", "1,5", "2,4", "1-2,4-5"),
+        ("rw=randread\nrate_iops=100\n", "0", "1", "0-1"),
+        ("rw=randread\niodepth=1\n", "0", "1", None),
+        ("rw=randread\niodepth=8\n", "0", "1-2", None),
+        ("rw=randread\niodepth=8\n", "0-1", "1-2", None),
+        ("rw=read\niodepth=8\n", "0", "1", None),
+        ("rw=randread\niodepth=8\nthinktime=1ms\nthinktime_blocks=4\n", "0", "1", None),
+    ],
+)
+def test_equal_jobs_share_the_cpus_of_all(
+    tmp_path: Path, both: str, first: str, second: str, cpus: str | None
+) -> None:
+    both += "time_based\n"
+    text = TWO.format(f"{both}cpus_allowed={first}\n", f"{both}cpus_allowed={second}\n")
+    if cpus is None:
+        with pytest.raises(UsageError, match="cpus_allowed: it is of one job, and --cpus is of"):
+            imported(tmp_path, text)
+        return
+    converted = imported(tmp_path, text)
+    assert [word for word in converted.command_line if "--cpus" in word] == [f"--cpus {cpus}"]
+    assert convert.CPUS in converted.differences
+    unequal = text.replace("[k]", "[k]\nbs=8k\nrate_iops=7")
+    with pytest.raises(UsageError, match="cpus_allowed"):
+        imported(tmp_path, unequal)
+    with pytest.raises(UsageError, match="cpus_allowed"):
+        imported(tmp_path, text.replace("time_based\n", ""))
+
+
 def test_a_run_ends_at_the_first_error_as_its_jobs_do(tmp_path: Path) -> None:
     for first, second, ends in (
         ("", "continue_on_error=none\n", True),
