@@ -96,8 +96,10 @@ def command_line_steps(
     """As load_steps(), for the jobs of a command line of fio."""
     hosts, words = commandline.for_clients(words)
     given = commandline.read(words)
-    called = ("the command line", given.jobs[0].name, "command line")
-    steps = _steps(given.jobs, called, [*sections, *given.sections], accept_direct, asked)
+    chosen = [*sections, *given.sections]
+    first = next((job for job in given.jobs if job.name in chosen), given.jobs[0])
+    called = ("the command line", first.name, "command line")
+    steps = _steps(given.jobs, called, chosen, accept_direct, asked)
     for step in steps:
         step.not_needed |= given.not_needed
     if hosts:

@@ -104,6 +104,13 @@ def test_options_of_the_program_are_not_needed() -> None:
     assert step.workload.workload.summary == "Imported from fio's command line"
 
 
+def test_the_workload_is_named_after_the_first_job_that_is_taken() -> None:
+    words = ["--name=a", "--runtime=1", "--name=b", "--runtime=2", "--name=c"]
+    for sections, name in (([], "a"), (["--section=b"], "b"), (["--section", "c"], "c")):
+        step = convert.command_line_steps([*words, *sections])[0]
+        assert step.workload.workload.name == (name if sections else "a.1")
+
+
 def test_the_shell_has_replaced_variables() -> None:
     (job,) = commandline.read(["--name=a", "--filename=/dev/${X}", "--filename=/dev/b;c"]).jobs
     assert job.options["filename"] == "/dev/${X}:/dev/b;c"
