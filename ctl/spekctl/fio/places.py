@@ -16,7 +16,11 @@ from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.workload.values import SECTOR
 
 REPEATED = "each pass has an order of its own; fio repeats that of the first one"
-MAP = "fio's random map avoids blocks done before; here blocks of several sizes may repeat"
+MAP = (
+    "fio's random map avoids blocks done before and shortens I/Os that run into them, so a pass has"
+    " more and smaller I/Os than their sizes say; here blocks of several sizes may repeat, and no"
+    " I/O is shortened"
+)
 BACKWARD = (
     "each pass begins with the last block of the range; fio begins with the first block, and then"
     " goes back from the second to last"

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.fio_jobs import HEAD, fio, imported, issued_by_import, places, plan, stream, tables
+from lib.ctl.fio_jobs import (
+    HEAD,
+    fio,
+    imported,
+    issued_by_fio,
+    issued_by_import,
+    places,
+    plan,
+    stream,
+    tables,
+)
 
 from spekctl.errors import UsageError
 from spekctl.fio import job as fio_job
@@ -77,6 +87,25 @@ def test_fio_touches_each_block_once_as_the_pattern_does(tmp_path: Path) -> None
     assert sorted(place for _, place in seen) == [index * 4096 for index in range(256)]
     with_repeats = places(tmp_path, text + "norandommap\n")
     assert len({place for _, place in with_repeats[0]}) < 256
+
+
+@pytest.mark.parametrize("options", ["bssplit=4k/50:64k/50", "bsrange=4k-64k"])
+def test_fio_shortens_random_ios_as_the_report_says(tmp_path: Path, options: str) -> None:
+    converted = imported(tmp_path, HEAD + f"rw=randread\nsize=4m\n{options}\n")
+    assert fio_places.MAP in converted.differences
+    words = "--rw=randread --size=4m --" + options
+    with_map = issued_by_fio(tmp_path, words, 4 << 20)
+    assert max(with_map.values()) == 1 and sum(size for _, _, size in with_map) == 4 << 20
+    without = issued_by_fio(tmp_path, words + " --norandommap", 4 << 20)
+    assert with_map.total() > without.total()
+    seen = issued_by_import(converted, 4 << 20)
+    mean = sum(size * often for (_, _, size), often in seen.items()) / seen.total()
+    assert (4 << 20) / with_map.total() < mean
+    if "split" in options:
+        assert {size for _, _, size in with_map} > {4096, 65536}
+        assert {size for _, _, size in without} == {4096, 65536}
+    unmapped = imported(tmp_path, HEAD + f"rw=randread\nsize=4m\n{options}\nnorandommap\n")
+    assert fio_places.MAP not in unmapped.differences
 
 
 def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> None:
