@@ -298,7 +298,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         plan.differs(laws.APART)
     if split and any(part["pattern"] == "once" for part in parts):
         plan.differs(MAPS)
-    aligns = ends.alignments(options, base)
+    aligns, least = ends.alignments(options, base), block_sizes.smallest(options, base)
     options.went("blockalign", "stream.align" if kind in RANDOM else UNALIGNED)
     increment, in_per_cent = places.increment_of(options, base)
     if any(
@@ -332,9 +332,11 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 stream["arrival"] = first
             if members > 1:
                 stream["share"] *= members
-            align = aligns[2 if kind in TRIM else int(part.get("read") == "0%")]
-            if align and kind in RANDOM:
-                stream["align"] = align
+            place = 2 if kind in TRIM else int(part.get("read") == "0%")
+            if kind in RANDOM and aligns[place]:
+                stream["align"] = aligns[place]
+            elif kind in RANDOM:
+                places.align_to_smallest(stream, least[place])
             if mode == "strided" and stream["pattern"] == "strided":
                 places.extend_zones(stream, plan)
             if increment and first + members > 1:

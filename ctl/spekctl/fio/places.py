@@ -130,6 +130,14 @@ def extend_zones(stream: dict[str, Any], plan: Plan) -> None:
         plan.differs(ZONES_END)
 
 
+def align_to_smallest(stream: dict[str, Any], smallest: int) -> None:
+    """Place random I/Os at multiples of the smallest block of their direction, as in fio, where
+    their sizes alone say something else."""
+    continues = "sequential" in stream or stream["pattern"] in ("runs", "once", "write-pointer")
+    if not continues and math.gcd(*(size for size, _ in ends.mix_of(stream))) != smallest:
+        stream["align"] = smallest
+
+
 def round_to_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
     """Round a place and a size in bytes down to whole blocks; @amount: the option of the size."""
     if stream["pattern"] == "write-pointer":

@@ -23,7 +23,8 @@ def of(
         options.went(name, "stream.size, stream.sizes")
     of_all = _given_sizes(options, base)
     mixes = of_all[0], of_all[2 if discards else 1]
-    if options.given("bsrange") and any(often > 1 for mix in mixes for _, often in mix):
+    by_range = options.given("bsrange") and not options.given("bssplit")
+    if by_range and any(_leaves_out(mix) for mix in mixes):
         plan.differs(RANGE)
     if options.flag("bs_is_seq_rand"):
         in_runs = ":" in (options.text("rw") or "")
@@ -86,7 +87,8 @@ def _checked(size: int) -> int:
 
 
 def _range_mix(text: str, base: int) -> Mix:
-    """``4k-64k`` or ``4k:64k``: all multiples of the first size, with equal shares."""
+    """``4k-64k`` or ``4k:64k``: all multiples of the first size, with equal shares. A last size
+    that is not a multiple has the share of the bytes that it is above one."""
     low, dash, high = text.partition("-" if "-" in text else ":")
     if not dash:
         raise UsageError(f"'{text}' is not a range")
@@ -94,12 +96,19 @@ def _range_mix(text: str, base: int) -> Mix:
     first, last = sorted((values.size(low, base), values.size(high, base)))
     if not first or first % 512:
         raise UsageError(f"'{text}' is not a range of multiples of 512")
-    _checked(last // first * first)
-    count = last // first
+    _checked(last)
+    count, rest = divmod(last, first)
     # Each size stands for as many as need be, and is the middle of these.
-    step = -(-count // SIZES_MAX)
+    step = -(-count // (SIZES_MAX - bool(rest)))
     groups = [range(number, min(number + step, count + 1)) for number in range(1, count + 1, step)]
-    return [(first * ((group[0] + group[-1]) // 2), len(group)) for group in groups]
+    unit = math.gcd(first, rest)
+    mix = [(first * ((group[0] + group[-1]) // 2), len(group) * first // unit) for group in groups]
+    return [*mix, (last, rest // unit)] if rest else mix
+
+
+def _leaves_out(mix: Mix) -> bool:
+    """Whether the sizes of a range are not all multiples of the first one."""
+    return len(mix) > 1 and mix[1][0] - mix[0][0] > mix[0][0]
 
 
 def _split_mix(text: str, base: int) -> Mix:

@@ -108,6 +108,28 @@ def test_fio_shortens_random_ios_as_the_report_says(tmp_path: Path, options: str
     assert fio_places.MAP not in unmapped.differences
 
 
+@pytest.mark.parametrize(
+    ("options", "align"),
+    [
+        ("bssplit=8k/50:12k/50", 8192),
+        ("bssplit=8k/50:12k/50 random_distribution=zipf:1.2", 8192),
+        ("bsrange=4k-10k", 4096),
+        ("bssplit=4k/50:12k/50", None),
+        ("bs=8k", None),
+    ],
+)
+def test_random_ios_start_where_those_of_fio_do(
+    tmp_path: Path, options: str, align: int | None
+) -> None:
+    text = HEAD + "rw=randread\nnorandommap\nsize=1m\n" + "\n".join(options.split())
+    assert stream(imported(tmp_path, text)).get("align") == align
+    words = f"--rw=randread --norandommap --size=1m --{' --'.join(options.split())}"
+    seen = issued_by_fio(tmp_path, words, 1 << 20)
+    unit = align or int(min(size for _, _, size in seen))
+    assert all(place % unit == 0 for _, place, _ in seen)
+    assert any(place % (2 * unit) for _, place, _ in seen)
+
+
 def test_a_file_size_is_the_region_and_the_size_an_amount(tmp_path: Path) -> None:
     text = HEAD + "rw=randread\nbs=4k\nfilesize=4m\noffset=1m\nsize=512k\n"
     converted = imported(tmp_path, text)

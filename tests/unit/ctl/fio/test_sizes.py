@@ -69,6 +69,23 @@ def test_a_size_of_a_long_range_stands_for_its_neighbours(count: int, between: s
     assert sizes.RANGE in planned.differences
 
 
+@pytest.mark.parametrize("bounds", ["8k-12k", "4k-10k", "3k-9k", "8k-24k", "2k-63k"])
+def test_the_last_size_of_a_range_has_the_share_of_fio(tmp_path: Path, bounds: str) -> None:
+    shares = shares_of(plan(rw="randread", bsrange=bounds))
+    words = f"--rw=randread --norandommap --size=16m --bsrange={bounds}"
+    done: Counter[int] = Counter()
+    for (_, _, size), often in issued_by_fio(tmp_path, words, 16 << 20).items():
+        done[size] += often
+    assert done.keys() == shares.keys()
+    for size, often in shares.items():
+        assert abs(done[size] / done.total() - often / sum(shares.values())) < 0.05
+
+
+def test_a_range_is_no_reason_for_other_sizes_of_a_split() -> None:
+    planned = plan(rw="randread", bsrange="4k-1m", bssplit="4k/50:64k/50")
+    assert sizes.RANGE not in planned.differences
+
+
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=8))
 def test_weights_of_sizes_are_in_proportion(parts: list[int]) -> None:
     parts = [*parts[:-1], 100 - sum(parts[:-1])] if 100 - sum(parts[:-1]) > 0 else [40, 60]
