@@ -19,6 +19,11 @@ from spekctl.workload.endings import WINDOW_MAX
 
 ENDS = "ends by time only; fio also ends when it has covered its size"
 MEAN = "the number of I/Os is that of the mean block size; fio ends exactly at its size"
+EARLY = (
+    "it ends after its size, in I/Os of the mean block size; fio's random map is in blocks of the"
+    " smallest size of all directions, and with other sizes a job may end early, where fio finds no"
+    " free place for the next I/O"
+)
 NUMBER = "number_ios ends it; fio also ends when it has covered its size, if that has fewer I/Os"
 GAPS = (
     "it ends where its range does; fio then starts over until it has done the bytes of its size,"
@@ -96,9 +101,30 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
         plan.differs(RAMP)
     if clones > 1 and not plan.apart:
         plan.differs(TOGETHER)
-    weights = _weights(plan)
-    if not number and len({size for size, _ in weights}) > 1:
+    sizes = {size for size, _ in _weights(plan)}
+    if not number and _may_end_early(options, plan, sizes):
+        plan.differs(EARLY)
+    elif not number and len(sizes) > 1:
         plan.differs(MEAN)
+
+
+def _may_end_early(options: Reader, plan: Plan, sizes: set[int]) -> bool:
+    """Whether fio's random map, if the job has one, is in other units than its blocks."""
+    base = options.value("kb_base", values.whole) or 1024
+    drawn = (options.text("rw") or "read").startswith("rand") and has_map(options, base)
+    law = (options.text("random_distribution") or "random").partition(":")[0]
+    if not drawn or law != "random" or options.text("zonemode") == "zbd":
+        return False
+    least = block_sizes.smallest(options, base)
+    used = set()
+    for stream in plan.streams:
+        if stream.get("operation") == "discard":
+            used.add(2)
+        else:
+            used |= {int(stream["read"] == "0%"), int(stream["read"] != "100%")}
+    return any(least[direction] > min(least) for direction in used) or any(
+        size % min(least) for size in sizes
+    )
 
 
 def _has_amount(options: Reader, plan: Plan, clones: int) -> bool:

@@ -87,6 +87,36 @@ def test_loops_of_an_amount_are_those_of_fio_within_the_device(
     assert ends.LOOPED in planned.differences
 
 
+@pytest.mark.parametrize(
+    ("options", "covers"),
+    [
+        ("rw=randrw bs=4k,64k", False),
+        ("rw=randwrite bs=4k,64k", False),
+        ("rw=randread bs=4k,64k", True),
+        ("rw=randwrite bs=64k,4k", True),
+        ("rw=randtrim bs=4k,4k,16k", False),
+        ("rw=randrw bssplit=8k/50:16k/50,4k/100", False),
+        ("rw=randrw bs=4k,64k blockalign=4k", True),
+        ("rw=randrw bs=4k,64k norandommap=1", True),
+        ("rw=randread bsrange=8k-12k", False),
+        ("rw=randread bssplit=4k/50:64k/50", True),
+    ],
+)
+def test_fio_ends_early_where_the_report_says_so(options: str, covers: bool) -> None:
+    given = dict(word.split("=") for word in options.split())
+    size = 64 << 20
+    words = [f"--{name}={text}" for name, text in given.items()]
+    done = fio("--name=a", "--ioengine=null", f"--size={size}", *words, "--output-format=json")
+    assert done.returncode == 0, done.stderr
+    (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    assert (sum(job[way]["io_bytes"] for way in ("read", "write", "trim")) >= size) == covers
+    for amount in ("64m", "100%"):
+        planned = plan(**given, size=amount)
+        assert (ends.EARLY in planned.differences) != covers
+        assert not {ends.EARLY, ends.MEAN} <= set(planned.differences)
+    assert ends.EARLY not in plan(**given, number_ios=50).differences
+
+
 def ends_of(converted: Imported) -> list[tuple[int | None, int | float | None]]:
     run = converted.workload.run
     assert (run.time, run.count, run.passes) == ("5s", None, None)
