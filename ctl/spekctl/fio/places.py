@@ -21,6 +21,10 @@ MAP = (
     " more and smaller I/Os than their sizes say; here blocks of several sizes may repeat, and no"
     " I/O is shortened"
 )
+PARTLY = (
+    "percentage_random: random I/Os may repeat blocks; fio's random map keeps those I/Os, but not"
+    " the sequential ones, from blocks done before"
+)
 BACKWARD = (
     "each pass begins with the last block of the range; fio begins with the first block, and then"
     " goes back from the second to last"
@@ -221,9 +225,11 @@ def pattern(
         if random not in (None, 100):
             raise UsageError("percentage_random: only uniform I/Os can continue the one before")
         return law
-    if random not in (None, 100):
-        return {"pattern": "uniform", "sequential": f"{100 - int(random)}%"}
     with_map = ends.has_map(options, base)
+    if random not in (None, 100):
+        if with_map and random:
+            plan.differs(MAP if len(sizes) > 1 else PARTLY)
+        return {"pattern": "uniform", "sequential": f"{100 - int(random)}%"}
     options.went("norandommap", "stream.pattern")
     options.went("softrandommap", "nothing: the order needs no memory")
     if not with_map:

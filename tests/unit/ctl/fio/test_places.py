@@ -108,6 +108,25 @@ def test_fio_shortens_random_ios_as_the_report_says(tmp_path: Path, options: str
     assert fio_places.MAP not in unmapped.differences
 
 
+def test_fio_keeps_random_ios_of_a_part_from_blocks_done_before(tmp_path: Path) -> None:
+    options = {"rw": "randread", "bs": "4k", "size": "4m", "percentage_random": "80"}
+    words = " ".join(f"--{name}={text}" for name, text in options.items())
+    with_map = issued_by_fio(tmp_path, words, 4 << 20)
+    without = issued_by_fio(tmp_path, words + " --norandommap", 4 << 20)
+    # Sequential I/Os do repeat blocks.
+    assert 1024 > len(with_map) > len(without)
+    for more, told in (
+        ({}, fio_places.PARTLY),
+        ({"bssplit": "4k/50:8k/50"}, fio_places.MAP),
+        ({"norandommap": None}, None),
+        ({"percentage_random": "0"}, None),
+    ):
+        differences = plan(**{**options, **more}).differences
+        assert [text for text in differences if text in (fio_places.PARTLY, fio_places.MAP)] == (
+            [told] if told else []
+        )
+
+
 @pytest.mark.parametrize(
     ("options", "align"),
     [
