@@ -37,6 +37,9 @@ PASSTHROUGH = (
     "I/Os go through the block layer to the namespace's block device; fio sends NVMe commands to"
     " its character device"
 )
+SG = "I/Os are those of a block device; fio sends SCSI commands, which skip the I/O scheduler"
+NO_DEPTH = "nothing: arrivals at a rate have no depth"
+RATES_SHARE = "nothing: the rates of reads and writes decide their shares, as in fio"
 
 
 def set_arrivals(
@@ -48,6 +51,8 @@ def set_arrivals(
     options.went("ioengine", "nothing: the load is in the kernel")
     if engine == "io_uring_cmd":
         plan.differs(PASSTHROUGH)
+    if engine == "sg":
+        plan.differs(SG)
     depth = options.value("iodepth", values.positive) or 1
     options.went("iodepth", "arrival.depth")
     if engine in SYNCHRONOUS and depth > 1:
@@ -93,6 +98,14 @@ def set_arrivals(
         exact = int(rate) if rate.denominator == 1 else float(rate)
         of_rate = {"law": law, "rate": exact} if rate else loop
         plan.arrivals += [dict(of_rate) for _ in range(count)]
+    paced = all("rate" in arrival for arrival in plan.arrivals)
+    if paced:
+        options.went("iodepth", NO_DEPTH)
+    if plan.mapped.get("numjobs") == "arrival.depth":
+        options.went("numjobs", "arrival.rate" if paced else "arrival.rate, arrival.depth")
+    if len(directions) > 1:
+        for name in ("rwmixread", "rwmixwrite"):
+            options.went(name, RATES_SHARE)
 
 
 def _paused_rates(

@@ -74,7 +74,11 @@ UNSTAMPED = (
     " that checks them"
 )
 CACHE = "there is no page cache in between; fio without direct=1 uses it"
-DEVICES = "devices are striped over in units of 64 KiB; fio takes them in turn, for an I/O each"
+DEVICES = "devices are striped over in units of 64 KiB; fio {}"
+NO_DISK = (
+    "filename: {} is a generic SCSI device, and spek loads block devices: give the block device of"
+    " the same disk instead"
+)
 UNALIGNED = "nothing: as in fio, it is of random jobs"
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
 ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
@@ -84,6 +88,9 @@ CLONES_TOGETHER = (
 )
 BATCH_MAX = LIMITS["batch"][1]
 NODES = Path("/sys/devices/system/node")
+SCSI_GENERIC = Path("/sys/class/scsi_generic")
+# Values of file_service_type by which fio draws devices unequally often.
+_SKEWED = ("zipf", "pareto", "normal", "gauss")
 
 # Options of which spek has fio's default only, and why it has no other value.
 _ONE_VALUE = {
@@ -235,8 +242,9 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     sizes = block_sizes.of(options, plan, base, is_random=kind in RANDOM, discards=kind in TRIM)
     where = places.region(options, base)
     devices = max(1, len(_files(options)))
+    options.went("file_service_type", "nothing: there is one device")
     if devices > 1:
-        plan.differs(DEVICES)
+        _serve(options, plan)
         # Of an amount fio gives each device its part; a start is one on each of them.
         if isinstance(where.get("start"), int):
             where["start"] *= devices
@@ -352,6 +360,27 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     return sizes
 
 
+def _serve(options: Reader, plan: Plan) -> None:
+    """Say how fio distributes the I/Os of a job to several devices."""
+    law, _, number = (options.text("file_service_type") or "roundrobin").partition(":")
+    options.went("file_service_type", "nothing: devices are striped over")
+    each = "an I/O" if number in ("", "1") else f"{number} I/Os"
+    if law == "sequential":
+        raise UsageError(
+            "file_service_type: sequential covers the devices one after the other; write a job for"
+            " each, with stonewall"
+        )
+    if law == "roundrobin":
+        plan.differs(DEVICES.format(f"takes them in turn, for {each} each"))
+    elif law == "random":
+        plan.differs(DEVICES.format(f"draws the one of {each}"))
+    elif law in _SKEWED:
+        plan.differs(DEVICES.format(f"draws them by a {law} distribution, unequally often"))
+    else:
+        listed = ", ".join(("roundrobin", "random", "sequential", *_SKEWED[:-1]))
+        raise UsageError(f"file_service_type: '{law}' is not {listed} or {_SKEWED[-1]}")
+
+
 def _differ_by_direction(options: Reader) -> bool:
     """True if reads and writes of a random job cannot be drawn together."""
     listed = (
@@ -399,9 +428,16 @@ def _files(options: Reader) -> list[str]:
     """The devices of a job."""
     files = (options.text("filename") or "").replace("\\:", "\0").split(":")
     paths = [file.replace("\0", ":") for file in files if file]
-    if engine_of(options.text("ioengine")) == "io_uring_cmd":
+    engine = engine_of(options.text("ioengine"))
+    if engine == "io_uring_cmd":
         return [_GENERIC.sub(r"/dev/nvme\1\2", path) for path in paths]
-    return paths
+    return [_disk_of(path) for path in paths] if engine == "sg" else paths
+
+
+def _disk_of(path: str) -> str:
+    """The block device of a generic SCSI device of this machine; other paths stay."""
+    disks = sorted((SCSI_GENERIC / Path(path).name / "device/block").glob("*"))
+    return f"/dev/{disks[0].name}" if disks and path.startswith("/dev/sg") else path
 
 
 def _not_done(options: Reader, plan: Plan) -> None:
@@ -471,6 +507,10 @@ def _command_line(options: Reader, plan: Plan) -> None:
     """What belongs to `spekctl run`."""
     writes = plan.writes
     plan.files = _files(options)
+    if engine_of(options.text("ioengine")) == "sg":
+        for path in plan.files:
+            if path.startswith("/dev/sg"):
+                plan.differs(NO_DISK.format(path))
     options.went("filename", "--device")
     plan.command_line += ["--write"] if writes else []
     seed = options.value("randseed", values.whole)
@@ -542,9 +582,22 @@ def _command_line(options: Reader, plan: Plan) -> None:
     for name in ("stonewall", "wait_for"):
         options.went(name, "a step of its own")
     options.went("name", "stream.name")
-    # fio ends a job at its first error.
-    tolerant = options.text("continue_on_error") not in (None, "none", "0")
-    if not tolerant and not options.given("ignore_error"):
+    _errors(options, plan)
+
+
+def _errors(options: Reader, plan: Plan) -> None:
+    """fio ends a job at its first error, except those that it continues after."""
+    kind = options.text("continue_on_error") or "none"
+    if kind not in ("none", "0", "read", "write", "io", "verify", "all", "1"):
+        raise UsageError(f"continue_on_error: '{kind}' is not none, read, write, io, verify or all")
+    ends_run = kind in ("none", "0", "verify") and not options.given("ignore_error")
+    if ends_run:
         plan.command_line.append("--max-errors 1")
+    if kind in ("read", "write"):
+        plan.differs(
+            f"continue_on_error: all errors are counted; fio ends at any but those of {kind}s"
+        )
     for name in ("continue_on_error", "ignore_error"):
-        options.went(name, "--max-errors")
+        options.went(
+            name, "--max-errors" if ends_run else "nothing: errors are counted and end no run"
+        )

@@ -57,7 +57,7 @@ MAPPED = frozenset(
         *("latency_target", "latency_window", "latency_percentile", "latency_run"),
         *("iodepth_low", "iodepth_batch_complete_min", "continue_on_error", "ignore_error", "name"),
         *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
-        *("max_open_zones", "job_max_open_zones", "read_beyond_wp"),
+        *("max_open_zones", "job_max_open_zones", "read_beyond_wp", "file_service_type"),
     )
 )
 
@@ -89,9 +89,7 @@ NOT_NEEDED: dict[str, str] = {
         ("create_serialize", "create_fsync", "create_on_open", "create_only", "unlink", "pre_read"),
         _FILES,
     ),
-    **dict.fromkeys(
-        ("fallocate", "overwrite", "openfiles", "file_service_type", "opendir"), _FILES
-    ),
+    **dict.fromkeys(("fallocate", "overwrite", "openfiles", "opendir"), _FILES),
     **dict.fromkeys(("invalidate", "fadvise_hint", "uncached"), _CACHE),
     **dict.fromkeys(("end_fsync", "fsync_on_close"), "a run sends the flushes of its streams only"),
     **dict.fromkeys(("group_reporting", "new_group", "percentile_list", "stats", "eta"), _REPORT),
@@ -118,7 +116,8 @@ NOT_NEEDED: dict[str, str] = {
     ),
     **dict.fromkeys(("disable_slat", "disable_bw_measurement"), _TIME),
     "disk_util": "statistics of the disk are in a result",
-    **dict.fromkeys(("thread", "nice", "cpus_allowed_policy", "comm"), _THREAD),
+    **dict.fromkeys(("thread", "nice", "comm"), _THREAD),
+    "cpus_allowed_policy": "each CPU has a thread, which carries a part of each clone",
     **dict.fromkeys(("registerfiles", "fixedbufs", "sqthread_poll", "nonvectored"), _RING),
     **dict.fromkeys(("sqthread_poll_cpu", "userspace_reap"), _RING),
     "force_async": _RING,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lib.core.config import core_of
 from lib.core.spekcore import Generator
-from lib.ctl.fio_jobs import HEAD, fio, imported, tables
+from lib.ctl.fio_jobs import HEAD, fio, imported, plan, tables
 
 from spekctl.errors import UsageError
 from spekctl.fio import arrivals as due
@@ -22,6 +22,39 @@ PAUSE_US = 20_000
 BASE = (
     "[a]\nfilename=/dev/x\ndirect=1\nrw=randread\nbs=4k\nioengine=libaio\nruntime=1\ntime_based\n"
 )
+
+
+@pytest.mark.parametrize(
+    ("options", "goes_to"),
+    [
+        (
+            {"rw": "randread", "rate_iops": "100"},
+            {"iodepth": due.NO_DEPTH, "numjobs": "arrival.rate"},
+        ),
+        (
+            {"rw": "randrw", "rate_iops": "100,0", "rwmixread": 20},
+            {
+                "iodepth": "arrival.depth",
+                "numjobs": "arrival.rate, arrival.depth",
+                "rwmixread": due.RATES_SHARE,
+            },
+        ),
+        (
+            {"rw": "randrw", "rate": "1m", "rwmixwrite": 20},
+            {"iodepth": due.NO_DEPTH, "numjobs": "arrival.rate", "rwmixwrite": due.RATES_SHARE},
+        ),
+        (
+            {"rw": "randrw", "rwmixwrite": 20},
+            {"iodepth": "arrival.depth", "numjobs": "arrival.depth", "rwmixwrite": "stream.read"},
+        ),
+    ],
+)
+def test_the_report_says_where_the_depth_and_the_mix_went(
+    options: dict[str, Any], goes_to: dict[str, str]
+) -> None:
+    words = {"norandommap": 1, "time_based": 1, "runtime": 5, "iodepth": 8, "numjobs": 2}
+    mapped = plan(**words, **options).mapped
+    assert {name: mapped[name] for name in goes_to} == goes_to
 
 
 def arrivals(tmp_path: Path, *options: str) -> list[dict[str, Any]]:

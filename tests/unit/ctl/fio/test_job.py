@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -301,6 +302,74 @@ def test_a_namespace_has_a_block_device_as_well(tmp_path: Path) -> None:
     assert arrivals.PASSTHROUGH in converted.differences and "cmd_type" in converted.mapped
     with pytest.raises(UsageError, match="cmd_type: spek loads block devices"):
         imported(tmp_path, text + "cmd_type=bsg\n")
+
+
+def test_a_generic_device_is_the_disk_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sg1/device/block/sdq").mkdir(parents=True)
+    monkeypatch.setattr(fio_job, "SCSI_GENERIC", tmp_path)
+    known = plan(ioengine="sg", filename="/dev/sg1", rw="read")
+    assert known.files == ["/dev/sdq"] and arrivals.SG in known.differences
+    unknown = plan(ioengine="sg", filename="/dev/sg2", rw="read")
+    assert unknown.files == ["/dev/sg2"]
+    assert fio_job.NO_DISK.format("/dev/sg2") in unknown.differences
+    assert not any("generic" in text for text in known.differences)
+    assert plan(filename="/dev/sg1", rw="read").files == ["/dev/sg1"]
+
+
+@pytest.mark.parametrize(
+    ("service", "runs", "told"),
+    [
+        ("", {1}, "takes them in turn, for an I/O each"),
+        ("roundrobin", {1}, "takes them in turn, for an I/O each"),
+        ("roundrobin:4", {4}, "takes them in turn, for 4 I/Os each"),
+        ("random", set(), "draws the one of an I/O"),
+        ("random:3", set(), "draws the one of 3 I/Os"),
+        ("zipf:1.2", set(), "draws them by a zipf distribution, unequally often"),
+    ],
+)
+def test_fio_serves_devices_as_the_report_says(
+    tmp_path: Path, service: str, runs: set[int], told: str
+) -> None:
+    for name in "ab":
+        (tmp_path / name).write_bytes(bytes(1 << 18))
+    words = ["--name=j", "--thread", "--filename=a:b", "--size=512k", "--write_iolog=log"]
+    words += [f"--file_service_type={service}"] if service else []
+    assert fio(*words, "--ioengine=psync", "--rw=randread", folder=tmp_path).returncode == 0
+    lines = (tmp_path / "log").read_text().splitlines()
+    served = [line.split()[1] for line in lines if line.split()[2:3] == ["read"]]
+    lengths = {len([*group]) for _, group in groupby(served)}
+    assert len(served) == 128 and (lengths == runs if runs else len(lengths) > 1)
+    options = {"file_service_type": service} if service else {}
+    several = plan(filename="/dev/a:/dev/b", rw="randread", **options)
+    assert fio_job.DEVICES.format(told) in several.differences
+    single = plan(filename="/dev/a", rw="randread", **options)
+    assert not any("striped" in text for text in single.differences)
+    with pytest.raises(UsageError, match="file_service_type: sequential covers the devices one"):
+        plan(filename="/dev/a:/dev/b", file_service_type="sequential")
+    with pytest.raises(UsageError, match="file_service_type: 'any' is not roundrobin, random"):
+        plan(filename="/dev/a:/dev/b", file_service_type="any")
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends", "told"),
+    [
+        ("none", True, False),
+        ("0", True, False),
+        ("verify", True, False),
+        ("io", False, False),
+        ("1", False, False),
+        ("write", False, True),
+    ],
+)
+def test_errors_end_a_job_unless_it_continues(kind: str, ends: bool, told: bool) -> None:
+    planned = plan(continue_on_error=kind)
+    assert ("--max-errors 1" in planned.command_line) == ends
+    assert (planned.mapped["continue_on_error"] == "--max-errors") == ends
+    assert any(f"those of {kind}s" in text for text in planned.differences) == told
+    with pytest.raises(UsageError, match="continue_on_error: 'some' is not none, read, write, io"):
+        plan(continue_on_error="some")
 
 
 def test_cpus_of_a_node_are_those_of_this_machine(
