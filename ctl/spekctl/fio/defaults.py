@@ -64,6 +64,17 @@ NEEDS: dict[str, tuple[str, ...]] = {
 # An amount of 0 is one that is not given.
 _AMOUNTS = ("size", "io_size", "filesize")
 
+# Mapped options that 0 turns off.
+_OFF_AT_0 = frozenset(
+    (
+        *("stonewall", "time_based", "hipri", "atomic", "zero_buffers", "refill_buffers", "sync"),
+        *("fsync", "fdatasync", "rate", "rate_iops", "rate_min", "rate_iops_min", "thinktime"),
+        *("runtime", "ramp_time", "startdelay", "number_ios", "iodepth_batch", "max_latency"),
+        *("offset", "offset_increment", "latency_target", "steadystate_duration"),
+        *("dedupe_percentage", "buffer_compress_percentage", "norandommap", "flow"),
+    )
+)
+
 OFF = "nothing: it has fio's default, or is off"
 ALL = "nothing: 0 is the whole device, as in fio"
 
@@ -90,6 +101,11 @@ def effective(job: Job) -> tuple[Job, dict[str, str]]:
             del kept[name]
             notes[name] = "no effect without " + " or ".join(NEEDS[name]) + ", as in fio"
     return Job(job.name, kept), notes
+
+
+def is_off(name: str, text: str | None) -> bool:
+    """Whether an option of a job has a value that turns it off."""
+    return name in _OFF_AT_0 and _is(text, "0")
 
 
 def _is(text: str | None, usual: str) -> bool:

@@ -198,6 +198,9 @@ def plan_of(
     if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.differs(CLONES_TOGETHER)
     zones.move_to_asus(plan)
+    for name, text in job.options.items():
+        if name in plan.mapped and defaults.is_off(name, text):
+            plan.mapped[name] = defaults.OFF
     for name, note in simple.notes.items():
         if name in plan.mapped:
             plan.mapped[name] += f"; {note}"
@@ -448,6 +451,7 @@ def _not_done(options: Reader, plan: Plan) -> None:
         plan.differs(END_FLUSH)
     # Blocks that are verified have one write in flight.
     if options.flag("serialize_overlap") and "--verify" not in plan.command_line:
+        plan.not_needed["serialize_overlap"] = "no I/O waits for another one"
         plan.differs(OVERLAPS)
 
 

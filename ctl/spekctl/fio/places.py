@@ -207,6 +207,11 @@ def pattern(
         gap = options.named("rw", lambda: values.size(suffix, base))
         if len(sizes) > 1:
             raise UsageError("rw: a gap needs one block size")
+        if gap % SECTOR:
+            raise UsageError(
+                f"rw: the number behind the colon is a gap of {gap} bytes, which is not a multiple"
+                f" of {SECTOR}; write for example rw={kind}:4k"
+            )
         return {"pattern": "strided", "stride": sizes[0] + int(gap)}
     if suffix:
         count = options.named("rw", lambda: values.whole(suffix))
@@ -214,6 +219,8 @@ def pattern(
             if options.text(name) not in (None, usual):
                 raise UsageError(f"{name}: runs start at uniformly distributed places")
         if count > 1:
+            if len(mix) > 1 and ends.has_map(options, base):
+                plan.differs(MAP)
             plan.differs("runs start anywhere; fio starts them where its random map has not been")
             return {"pattern": "runs", "run_length": _run_length(plan, int(count), mix)}
     random = options.value(

@@ -43,6 +43,22 @@ def told(option: str) -> dict[str, str]:
     return {}
 
 
+@pytest.mark.parametrize(
+    "option", ["fsync", "fdatasync", "runtime", "startdelay", "rate_iops", "thinktime", "offset"]
+)
+def test_an_option_that_is_off_goes_nowhere(option: str) -> None:
+    words = {"rw": "randwrite", "size": "1m"}
+    off, unset = plan(**words, **{option: "0"}), plan(**words)
+    assert off.mapped.pop(option) == defaults.OFF
+    assert (off.streams, off.arrivals, off.run) in [
+        (unset.streams, unset.arrivals, unset.run),
+        ([{**stream, "start": 0} for stream in unset.streams], unset.arrivals, unset.run),
+    ]
+    assert (off.amount, off.mapped) == (unset.amount, unset.mapped)
+    given = plan(**words, **{option: "4k"} if option == "offset" else {option: "5"})
+    assert given.mapped[option] != defaults.OFF
+
+
 def test_defaults_are_those_of_fio() -> None:
     options = {*REFUSED, *fio_job._ONE_VALUE}
     assert set(defaults.DEFAULTS) <= options

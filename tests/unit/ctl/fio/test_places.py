@@ -89,6 +89,12 @@ def test_fio_touches_each_block_once_as_the_pattern_does(tmp_path: Path) -> None
     assert len({place for _, place in with_repeats[0]}) < 256
 
 
+def test_a_gap_in_bytes_that_no_device_has_is_refused() -> None:
+    with pytest.raises(UsageError, match="rw: the number behind the colon is a gap of 8 bytes"):
+        plan(rw="write:8", bs="4k")
+    assert plan(rw="write:512", bs="4k").streams[0]["stride"] == 4608
+
+
 @pytest.mark.parametrize("options", ["bssplit=4k/50:64k/50", "bsrange=4k-64k"])
 def test_fio_shortens_random_ios_as_the_report_says(tmp_path: Path, options: str) -> None:
     converted = imported(tmp_path, HEAD + f"rw=randread\nsize=4m\n{options}\n")
@@ -101,8 +107,12 @@ def test_fio_shortens_random_ios_as_the_report_says(tmp_path: Path, options: str
     seen = issued_by_import(converted, 4 << 20)
     mean = sum(size * often for (_, _, size), often in seen.items()) / seen.total()
     assert (4 << 20) / with_map.total() < mean
+    in_runs = issued_by_fio(tmp_path, words.replace("randread", "randread:4"), 4 << 20)
+    text = HEAD + f"rw=randread:4\nsize=4m\n{options}\n"
+    assert fio_places.MAP in imported(tmp_path, text).differences
     if "split" in options:
         assert {size for _, _, size in with_map} > {4096, 65536}
+        assert {size for _, _, size in in_runs} > {4096, 65536}
         assert {size for _, _, size in without} == {4096, 65536}
     unmapped = imported(tmp_path, HEAD + f"rw=randread\nsize=4m\n{options}\nnorandommap\n")
     assert fio_places.MAP not in unmapped.differences
