@@ -64,11 +64,13 @@ class CommandLine:
 
 
 def read(words: Sequence[str]) -> CommandLine:
-    """The jobs of fio's arguments; the name of the program may stand before them. UsageError names
-    the argument."""
+    """The jobs of fio's arguments; the name of the program may stand before them, also behind sudo.
+    UsageError names the argument."""
     rest = list(words)
-    if rest and PurePath(rest[0]).name == "fio":
-        del rest[0]
+    for prefix in (["sudo", "fio"], ["fio"]):
+        if [PurePath(word).name for word in rest[: len(prefix)]] == prefix:
+            del rest[: len(prefix)]
+            break
     line = CommandLine()
     defaults: dict[str, str | None] = {}
     current = defaults

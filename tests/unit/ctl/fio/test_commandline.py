@@ -111,6 +111,14 @@ def test_the_workload_is_named_after_the_first_job_that_is_taken() -> None:
         assert step.workload.workload.name == (name if sections else "a.1")
 
 
+@pytest.mark.parametrize("program", ["fio", "/usr/bin/fio", "sudo fio", "/bin/sudo /opt/fio"])
+def test_the_program_may_stand_before_its_arguments(program: str) -> None:
+    line = commandline.read([*program.split(), "--name=a", "--bs=8k"])
+    assert [(job.name, job.options) for job in line.jobs] == [("a", {"bs": "8k"})]
+    with pytest.raises(UsageError, match="there is no file sudo"):
+        commandline.read(["sudo", "--name=a"])
+
+
 def test_the_shell_has_replaced_variables() -> None:
     (job,) = commandline.read(["--name=a", "--filename=/dev/${X}", "--filename=/dev/b;c"]).jobs
     assert job.options["filename"] == "/dev/${X}:/dev/b;c"
