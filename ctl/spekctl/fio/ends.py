@@ -323,7 +323,8 @@ def of_processes(plan: Plan) -> list[int | float]:
         return [max(1, end - begin) for begin, end in pairwise(marks)]
     # Each direction has ranges of its own, of which the passes of the job are the mean.
     taken = [rate * _mean(_weights(plan, process)) for process, rate in enumerate(rates)]
-    return [float(round(whole * len(taken) * part / sum(taken), PASSES_DIGITS)) for part in taken]
+    passes = [round(whole * len(taken) * part / sum(taken), PASSES_DIGITS) for part in taken]
+    return [int(part) if part.denominator == 1 else float(part) for part in passes]
 
 
 def has_map(options: Reader, base: int) -> bool:

@@ -305,6 +305,8 @@ def test_jobs_with_a_rate_for_one_direction_end_together_or_not_at_all(tmp_path:
         ("size=8m\nrate=4m,8m\n", [(683, None), (1365, None)]),
         ("size=8m\nbs=4k,8k\nrate_iops=1000,3000\n", [(292, None), (878, None)]),
         ("rate_iops=1000,3000\n", [(None, 0.25), (None, 0.75)]),
+        # Three clones share each process.
+        ("rate_iops=100,200\nnumjobs=3\n", [(None, 1), (None, 2)]),
         # Of each byte a seventh is read: the writes are larger.
         ("bs=4k,8k\nrate_iops=1000,3000\n", [(None, 0.142857143), (None, 0.857142857)]),
         ("number_ios=1200\nrate_iops=1000,3000\nruntime=5\n", [(300, None), (900, None)]),
@@ -317,6 +319,7 @@ def test_directions_share_the_end_of_a_job_by_their_rates(
     text = f"{HEAD}rw=randrw\n{options}[k]\ndirect=1\n{of_k}"
     converted = imported(tmp_path, text)
     assert ends_of(converted) == [*ends, (256, None)]
+    assert all(not isinstance(passes, float) or passes % 1 for _, passes in ends_of(converted))
     assert convert.SUM not in converted.differences
 
 
