@@ -446,7 +446,10 @@ def _latency_target(options: Reader, plan: Plan) -> None:
     stricter = "" if exact else f"; of latency_percentile={share} it is the next higher percentile"
     depth = sum(arrival.get("depth", 0) for arrival in plan.arrivals)
     if not depth:
-        raise UsageError("latency_target: it excludes a rate")
+        raise UsageError(
+            "latency_target: fio looks for a depth within it, and arrivals at a rate have no depth"
+            " here; leave out latency_target or the rate"
+        )
     plan.differs(
         f"it runs at a depth of {depth}; fio looks for the highest depth within the latency target,"
         f" as does `spekctl sweep WORKLOAD --depth 1,{depth} --within '{metric} <"

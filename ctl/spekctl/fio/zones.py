@@ -15,6 +15,7 @@ TURNS = (
 )
 PAST = "sequential reads take the zones to their ends; fio stops at their write pointers"
 BELOW = "random reads are below the write pointers of all zones"
+NO_GAPS = "nothing: zones without gaps are passed in sequence"
 _STRIDED = ("zonesize", "zonerange", "zoneskip")
 _ZBD = ("zonesize", "zonecapacity", "max_open_zones", "job_max_open_zones", "read_beyond_wp")
 
@@ -39,6 +40,8 @@ def gap_pattern(options: Reader, sizes: list[int], base: int) -> dict[str, Any]:
         raise UsageError("zonesize: zonemode=strided needs it")
     stride = (lengths["zonerange"] or zone) + (lengths["zoneskip"] or 0)
     if stride == zone:
+        for name in ("zonemode", *_STRIDED):
+            options.went(name, NO_GAPS)
         return {"pattern": "sequential"}
     if sizes != [zone]:
         raise UsageError("zonesize: spek leaves a gap after each I/O; zones of one I/O have that")

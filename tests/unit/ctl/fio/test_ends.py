@@ -445,7 +445,7 @@ def test_a_latency_target_is_looked_for_by_a_sweep(percentile: str, metric: str)
         ({"max_latency": "x"}, "max_latency: "),
         ({"rate_min": "x"}, "rate_min: "),
         ({"latency_target": 50, "latency_percentile": "p9"}, "latency_percentile: 'p9' is not a"),
-        ({"latency_target": 50, "rate_iops": 100}, "latency_target: it excludes a rate"),
+        ({"latency_target": 50, "rate_iops": 100}, "latency_target: fio looks for a depth"),
     ],
 )
 def test_a_limit_that_cannot_be_mapped_is_refused(options: dict[str, Any], sentence: str) -> None:
