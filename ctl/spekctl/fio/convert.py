@@ -414,7 +414,7 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         imported.command_line += [
             option for option in plan.command_line if option not in imported.command_line
         ]
-        imported.mapped |= plan.mapped
+        _add_mapped(imported.mapped, plan.mapped)
         imported.not_needed |= plan.not_needed
         imported.differences += [
             difference for difference in plan.differences if difference not in imported.differences
@@ -426,6 +426,21 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         if imported.mapped.get(name, "nothing").startswith("nothing")
     }
     return imported
+
+
+def _add_mapped(mapped: dict[str, str], of_job: dict[str, str]) -> None:
+    """Add where the options of a job went. An option may go nowhere in one job, and to a field, or
+    to other ones, in the next."""
+    for name, place in of_job.items():
+        before = mapped.get(name)
+        if before is None:
+            mapped[name] = place
+        elif place.startswith("nothing"):
+            continue
+        elif before.startswith("nothing"):
+            mapped[name] = place
+        elif place not in before:
+            mapped[name] = f"{before}, {place}"
 
 
 # What a job says and a run has once, and the options of fio that say it.

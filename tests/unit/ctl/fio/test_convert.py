@@ -335,6 +335,20 @@ def test_fio_shares_the_end_of_a_job_by_rates(options: str) -> None:
     assert abs(reads / 2048 - share) < 0.15
 
 
+def test_an_option_goes_where_any_of_the_jobs_has_it(tmp_path: Path) -> None:
+    paced, loop = "rate_iops=50\niodepth=8\nnumjobs=2\n", "iodepth=4\nnumjobs=2\nrw=write\n"
+    for first, second in ((paced, loop), (loop, paced)):
+        converted = imported(
+            tmp_path, TWO.format(first, second).replace("runtime", "norandommap\nruntime")
+        )
+        assert converted.mapped["iodepth"] == "arrival.depth"
+        assert converted.mapped["rate_iops"] == "arrival.rate"
+    both = imported(tmp_path, TWO.format(paced, paced))
+    assert both.mapped["iodepth"].startswith("nothing")
+    text = TWO.format("thinktime=1ms\n", "thinktime=1ms\nthinktime_blocks=4\n")
+    assert imported(tmp_path, text).mapped["thinktime"] == "arrival.think, arrival.pause"
+
+
 def test_jobs_share_the_streams_that_there_can_be(tmp_path: Path) -> None:
     text = HEAD + "rw=read\nnumjobs=40\nruntime=5\n[k]\ndirect=1\nrw=write\nnumjobs=60\n"
     converted = imported(tmp_path, text + "runtime=5\n[l]\ndirect=1\nrw=read\nruntime=5\n")
