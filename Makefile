@@ -296,7 +296,7 @@ gen: ## regenerate what follows from the netlink specs, the schemas of files, an
 	$(PYTHON) -m spekctl.documents.schemas
 	.ci/version --write
 
-quick: deps ## what a change can break at once: ruff, mypy, unit tests of what differs from main (SINCE=COMMIT)
+quick: deps ## what a change can break at once: ruff, mypy, tests of what differs from main (SINCE=COMMIT)
 	@.ci/quick $(SINCE)
 
 check: deps ## static checks: W=1, sparse, ruff, mypy, shellcheck

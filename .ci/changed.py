@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The unit tests that a change can break at once: what `make quick` runs.
+"""The tests that a change can break at once: what `make quick` runs.
 
     python .ci/changed.py [COMMIT]
 
 prints the test files for what differs from COMMIT, or from where this branch left main, and for
-what is not committed: those of the changed modules, and those that import them.
+what is not committed: those of the changed modules, those that import them, those of documents, and
+those that name a changed file.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = Path("tests/unit")
-# Folders with C, and where their tests are.
-CORES = {
+# Tests of .ci/ that take a second.
+SCRIPTS = (Path("tests/build/test_packages.py"), Path("tests/build/test_packaging.py"))
+# Folders without modules of spekctl, and where their tests are.
+HOMES = {
     "kmod/core": UNIT / "core",
     "kmod/load/core": UNIT / "core",
     "kmod/augment/core": UNIT / "augment",
@@ -29,16 +32,19 @@ CORES = {
     "prober/core": UNIT / "prober",
     "daq": UNIT / "daq",
     "tests/lib": UNIT / "lib",
+    ".ci/packaging": SCRIPTS[1],
 }
 PACKAGE = Path("ctl/spekctl")
+DOCUMENTS = UNIT / "test_documents.py"
 IMPORTERS_MAX = 30
 
 
 def chosen_tests(
     changed: Iterable[Path], tests: Iterable[Path], text_of: Callable[[Path], str]
 ) -> tuple[list[Path], list[Path]]:
-    """Of @tests, all files of unit tests, those of the @changed files. Return: also the modules
-    that more than IMPORTERS_MAX of them import, of which only their own tests are among these."""
+    """Of @tests, all files that there are to choose from, those of the @changed files. Return: also
+    the modules that more than IMPORTERS_MAX of them import, of which only their own tests are
+    among these."""
     known = set(tests)
     chosen: set[Path] = set()
     crowded = []
@@ -57,8 +63,12 @@ def chosen_tests(
             else:
                 chosen |= importers
         else:
-            homes = [home for folder, home in CORES.items() if path.is_relative_to(folder)]
+            homes = [home for folder, home in HOMES.items() if path.is_relative_to(folder)]
             chosen |= {test for test in known if any(test.is_relative_to(home) for home in homes)}
+            if path.suffix == ".md":
+                chosen |= known & {DOCUMENTS}
+            names = naming(path)
+            chosen |= {test for test in known if names.search(text_of(test))}
     return sorted(chosen), sorted(crowded)
 
 
@@ -71,6 +81,13 @@ def importing(module: Path) -> re.Pattern[str]:
         rf"|from {re.escape(package)} import \(?[\w\s,]*\b{re.escape(name)}\b)",
         re.MULTILINE,
     )
+
+
+def naming(path: Path) -> re.Pattern[str]:
+    """What a test has that reads or runs the file at @path, or one of the same name in another
+    folder: its last two parts in a string or in two, or the name alone if it is in no folder."""
+    joined = r'(?:/|" / ")'.join(map(re.escape, path.parts[-2:]))
+    return re.compile(rf'["/]{joined}"')
 
 
 def git(*words: str) -> list[str]:
@@ -96,6 +113,7 @@ def main(words: list[str]) -> int:
         print(f"quick: git knows no commit {missing}; name one: SINCE=HEAD~3", file=sys.stderr)
         return 2
     tests = [path.relative_to(ROOT) for path in sorted((ROOT / UNIT).rglob("test_*.py"))]
+    tests += SCRIPTS
     chosen, crowded = chosen_tests(changed, tests, lambda path: (ROOT / path).read_text())
     for path in crowded:
         print(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which unit tests make quick takes for a change."""
+"""Which tests make quick takes for a change."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ TEXTS = {
     "tests/unit/core/test_rng.py": "",
     "tests/unit/drive/test_seek.py": "",
     "tests/unit/lib/test_rooms.py": "",
+    "tests/unit/bench/test_figures.py": 'SCRIPT = ROOT / ".ci/figures"\n',
+    "tests/unit/ctl/workload/test_model.py": 'README = ROOT / "workloads" / "README.md"\n',
+    "tests/build/test_packages.py": 'script = tmp_path / ".ci/packages"\n',
+    "tests/build/test_packaging.py": 'PACKAGING = ROOT / ".ci/packaging"\n',
+    "tests/unit/test_documents.py": 'paths = ROOT.rglob("README.md"), ROOT / "Makefile"\n',
 }
 
 
@@ -67,8 +72,29 @@ def test_a_core_brings_all_its_tests(changed: str, test: str) -> None:
     assert chosen_for(changed) == [test]
 
 
-@pytest.mark.parametrize("changed", ["README.md", "kmod/load/run.c", "tests/guest/test_zones.py"])
-def test_what_no_unit_test_looks_at_brings_none(changed: str) -> None:
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        ("CONTRIBUTING.md", ["tests/unit/test_documents.py"]),
+        ("kmod/load/uapi/spek.md", ["tests/unit/test_documents.py"]),
+        (
+            "workloads/README.md",
+            ["tests/unit/ctl/workload/test_model.py", "tests/unit/test_documents.py"],
+        ),
+        ("Makefile", ["tests/unit/test_documents.py"]),
+        (".ci/figures", ["tests/unit/bench/test_figures.py"]),
+        (".ci/packages", ["tests/build/test_packages.py"]),
+        (".ci/packaging/build", ["tests/build/test_packaging.py"]),
+    ],
+)
+def test_a_file_brings_the_tests_that_name_it(changed: str, tests: list[str]) -> None:
+    assert chosen_for(changed) == tests
+
+
+@pytest.mark.parametrize(
+    "changed", [".ci/demo", "kmod/load/run.c", "tests/guest/test_zones.py", "bench/Makefile"]
+)
+def test_what_none_of_them_looks_at_brings_none(changed: str) -> None:
     assert chosen_for(changed) == []
 
 
@@ -86,9 +112,11 @@ def test_of_a_module_that_most_import_only_its_own_are_taken_which_is_told() -> 
 
 
 def test_folders_are_those_of_the_tree() -> None:
-    for folder, home in changed_files.CORES.items():
+    for folder, home in changed_files.HOMES.items():
         assert (ROOT / folder).is_dir()
-        assert (ROOT / home).is_dir()
+        assert (ROOT / home).exists()
+    for path in (changed_files.DOCUMENTS, *changed_files.SCRIPTS):
+        assert (ROOT / path).is_file()
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout of git")
