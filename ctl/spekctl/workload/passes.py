@@ -29,7 +29,7 @@ from spekctl.workload.config import ResolvedArrival, ResolvedStream
 from spekctl.workload.values import COUNT_MAX, ZONE_COMMANDS
 
 # Their next address follows from the one before, up to the end of the range.
-_IN_ORDER = ("sequential", "backward", "once", "strided")
+IN_ORDER = ("sequential", "backward", "once", "strided")
 
 
 ZERO = Fraction(0)
@@ -177,7 +177,7 @@ def _step(stream: ResolvedStream) -> Fraction:
 
 def _passed(stream: ResolvedStream) -> int:
     """Bytes of the range that its I/Os can take in one pass."""
-    if stream.pattern not in _IN_ORDER or len(stream.sizes) > 1:
+    if stream.pattern not in IN_ORDER or len(stream.sizes) > 1:
         return stream.range_bytes
     return _blocks(stream, stream.range_bytes) * int(_step(stream))
 
@@ -190,8 +190,8 @@ def _blocks(stream: ResolvedStream, span: int) -> int:
     return span // size
 
 
-def _blocks_of_parts(stream: ResolvedStream, parts: int) -> list[int]:
-    """I/Os of a pass in each part of the range, as kmod/load/core/sequential.c cuts it."""
+def blocks_of_parts(stream: ResolvedStream, parts: int) -> list[int]:
+    """I/Os of a pass in each of @parts of the range, as kmod/load/core/sequential.c cuts it."""
     unit = stream.stride_bytes if stream.pattern == "strided" else int(_step(stream))
     cuts = [stream.range_bytes // unit * part // parts * unit for part in range(parts)]
     return [
@@ -205,7 +205,7 @@ def _check_workers(
     """Refuse passes that workers would not finish together. Each worker has a part of the range;
     for whole passes it does the I/Os of its part. Other numbers are divided by load: workers reach
     the same share of their parts only if parts and loads are equal."""
-    if workers == 1 or len(streams) > 1 or streams[0].pattern not in _IN_ORDER:
+    if workers == 1 or len(streams) > 1 or streams[0].pattern not in IN_ORDER:
         return
     (stream,), (arrival,) = streams, arrivals
     load, active = _active(arrival, workers)
@@ -213,7 +213,7 @@ def _check_workers(
         return
     blocks = _blocks(stream, stream.range_bytes)
     by_parts = len(stream.sizes) == 1 and not count % blocks
-    if by_parts and sum(_blocks_of_parts(stream, active)) == blocks:
+    if by_parts and sum(blocks_of_parts(stream, active)) == blocks:
         return
     part, rest = divmod(stream.range_bytes, active)
     uneven = len(stream.sizes) > 1 or rest or part % stream.align_bytes or load % active

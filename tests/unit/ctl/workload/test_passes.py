@@ -14,7 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lib.core.config import core_of
-from lib.core.spekcore import Generator, Workload, library
+from lib.core.spekcore import (
+    PATTERNS,
+    Arrival,
+    Asu,
+    Generator,
+    Pattern,
+    Stream,
+    Workload,
+    library,
+)
 from lib.ctl.command_line import Spekctl
 from lib.ctl.resolved import DISK, GIB, HEAD, MIB, STREAM, run_config
 from lib.fakes.kernel import FakeKernel
@@ -95,6 +104,50 @@ def test_every_part_is_passed_as_often_for_any_number_of_workers(
     core = core_of(config)
     parts = [int(LIB.spek_share_count(core.c, 0, worker, workers)) for worker in range(workers)]
     assert parts == shared_out(core, config.arrivals[0].count, workers)
+
+
+def blocks_in_core(core: Workload, parts: int) -> list[int]:
+    """What blocks() of the pattern says of each part of the range of the only stream."""
+    return [int(LIB.spek_share_count_load(core.c, 0, 0, part, parts)) for part in range(parts)]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_core_counts_the_blocks_of_patterns_in_an_order(pattern: Pattern) -> None:
+    """Of others a range is passed by bytes."""
+    core = Workload([Asu(GIB)], [Arrival(depth=1)], [Stream(pattern, 4096, stride_bytes=8192)])
+    assert any(blocks_in_core(core, 1)) == (pattern in passes.IN_ORDER)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    pattern=st.sampled_from(passes.IN_ORDER),
+    align=st.sampled_from([512, 4096]),
+    size=st.integers(1, 9),
+    gap=st.integers(0, 9),
+    jitter=st.integers(0, 20),
+    rest=st.integers(0, 300),
+    parts=st.integers(1, 7),
+)
+def test_the_core_counts_as_many_blocks_in_each_part_of_a_range(
+    pattern: str, align: int, size: int, gap: int, jitter: int, rest: int, parts: int
+) -> None:
+    """Sizes are in units of @align, the range is as small as the core allows, and up to @rest
+    larger."""
+    step, jitter = (size + gap, jitter) if pattern == "strided" else (size, 0)
+    text = f'pattern = "{pattern}"\nalign = {align}\n'
+    text += f"range = {align * (parts * (3 * step + jitter) + rest)}\n"
+    if pattern == "strided":
+        text += f"stride = {align * step}\n"
+    if jitter:
+        text += f"jitter = {align * jitter}\n"
+    text = f'[[arrival]]\nname = "a"\ndepth = {parts}\n' + stream(text)
+    text = text.replace('"4KiB"', str(align * size))
+    config = run_config(HEAD + text, DISK)
+    core = core_of(config)
+    core.check(parts)
+    blocks = blocks_in_core(core, parts)
+    assert all(blocks)
+    assert blocks == passes.blocks_of_parts(config.streams[0], parts)
 
 
 def test_half_a_pass_is_half_of_the_blocks() -> None:
