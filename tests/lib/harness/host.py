@@ -4,16 +4,18 @@
 One guest is booted for each kernel, with all the selected tests of that kernel; its reports are
 passed on as if the tests had run here.
 
-The processors are divided into places. A place holds one guest after the other; the last one of the
-processors belongs to this process, while it has tests of its own to run or kernels and modules are
-being made, and to guests after that.
+The processors are divided into places. A place holds one guest after the other.
 
-With four processors and more, places take each other nothing. With less, a place is one processor,
-where the CPUs of a guest take turns. (Those of two guests that each have two threads on the same
-two processors wait for locks of CPUs that wait for a processor, and are ten times slower.) Guests
-sleep a good part of their time there, so, where the memory is enough, there are TURNS places for
-each processor, and once its emulator runs, a guest may go to any processor that is not this
-process's.
+With four processors and more, places take each other nothing. The last one belongs to this process,
+while it has tests of its own to run or kernels and modules are being made, and to guests after
+that.
+
+With less, a place is one processor, where the CPUs of a guest take turns. (Those of two guests that
+each have two threads on the same two processors wait for locks of CPUs that wait for a processor,
+and are ten times slower.) Guests sleep a good part of their time there, and so do this process's
+tests, so, where the memory is enough, there are TURNS places for each processor, and once its
+emulator runs, a guest may go to any processor. This process has none of its own then, and comes
+first: guests are nicer, and what makes kernels and modules is nicer than they are.
 
 A single guest, as in campaigns, has them all.
 """
@@ -41,6 +43,7 @@ BUILD = ROOT / "tests" / "build"
 # Guests on a processor that they share. With three the debug kernel's begins beside those of the
 # stock kernels, and not when they are over.
 TURNS = 3
+NICENESS = 10  # of what is made for guests
 INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
 
 
@@ -51,6 +54,15 @@ def places_of(processors: set[int], tenants: int) -> list[set[int]]:
     count = max(1, min(count, tenants))
     order = sorted(processors)
     return [set(order[number::count]) for number in range(count)]
+
+
+def own_place(places: list[set[int]], memory_gib: float) -> set[int]:
+    """Which of @places, one for each guest, is this process's own. None if guests are to take
+    turns and there is memory for a guest on each and for this process."""
+    if len(places) == 1:
+        return set()
+    enough = memory_gib >= GUEST_MEMORY_GIB * (len(places) + 1)
+    return set() if enough and all(len(place) == 1 for place in places) else places[-1]
 
 
 def with_turns(places: list[set[int]], memory_gib: float) -> list[set[int]]:
@@ -69,15 +81,9 @@ def free_gib() -> float:
     return int(words[0]) / (1 << 20)
 
 
-def waits_for_others(parent: int, processors: set[int]) -> None:
-    """As child_of(), for a process that takes what guests and tests leave."""
-    child_of(parent, processors)
-    os.nice(10)
-
-
 class Preparation:
-    """A process that makes what guests with some kernels need, one kernel after the other. Guests
-    sleep a good part of their time: it uses all @processors, when nobody else does."""
+    """A process that makes what guests with some kernels need, one kernel after the other, on
+    those of @processors that neither tests nor guests want."""
 
     def __init__(self, words: list[str], processors: set[int]) -> None:
         folder = ROOT / "out" / "tests"
@@ -92,7 +98,7 @@ class Preparation:
                 stdout=output,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=functools.partial(waits_for_others, os.getpid(), processors),
+                preexec_fn=functools.partial(child_of, os.getpid(), processors, NICENESS),
             )
 
     def is_over(self) -> bool:
@@ -114,7 +120,7 @@ class GuestRunner:
         self.busy = False  # with tests of this process
         self.processors: set[int] = set()
         self.places: list[set[int]] = []  # of guests
-        self.own: set[int] = set()  # this process's, while it needs it
+        self.own: set[int] = set()  # this process's, while it needs it; empty if it shares them
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -144,9 +150,10 @@ class GuestRunner:
             return
         self.processors = os.sched_getaffinity(0)
         self.places = places_of(self.processors, len(kernels))
-        os.sched_setaffinity(0, self.places[-1])
-        self.own = self.places[-1] if len(self.places) > 1 else set()
-        self.places = with_turns(self.places, free_gib())
+        memory_gib = free_gib()
+        self.own = own_place(self.places, memory_gib)
+        os.sched_setaffinity(0, self.own or self.processors)
+        self.places = with_turns(self.places, memory_gib)
         words = [f"{kernel}={wanted_kernels(self.config)[kernel]}" for kernel in wanted]
         builds = any(BUILD in item.path.parents for item in session.items)
         self.preparation = Preparation([ALL_WARNINGS] * builds + words, self.processors)
@@ -182,9 +189,8 @@ class GuestRunner:
             self.let_roam(self.preparation.is_over())
 
     def let_roam(self, prepared: bool) -> None:
-        """Where there are more places than processors, guests may use every processor that is free
-        for guests."""
-        if len(self.places) <= len(self.processors):
+        """Where a place is one processor, guests may use all processors that are free for them."""
+        if len(self.places) < len(self.processors):
             return
         free = self.processors - (self.own if self.busy or not prepared else set())
         for guest in self.guests.values():
@@ -218,7 +224,8 @@ class GuestRunner:
         return kernel == guest_kernels.NEWEST and not asked and not missing.has_kernel
 
     def free_places(self, prepared: bool) -> list[set[int]]:
-        """Where no guest is. This process's own is not free while it needs that."""
+        """Where no guest is. This process's own is not free while it needs that; @prepared: it
+        has made kernels and modules."""
         mine = self.own if self.busy or not prepared else set()
         # Two places may be of the same processor.
         taken = [id(guest.processors) for guest in self.guests.values() if guest.process]

@@ -14,9 +14,9 @@ from typing import Any, cast
 import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
-from lib.harness.host import GuestRunner, places_of, with_turns
+from lib.harness.host import GuestRunner, own_place, places_of, with_turns
 from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, repeated
-from lib.harness.process import Guest, name_of, with_children
+from lib.harness.process import AUTOGROUP, NICENESS, Guest, name_of, with_children
 from lib.waiting import comes_true
 
 PREPARED = Prepared("6.77", Path("/disks"), None, "amd64")
@@ -210,10 +210,26 @@ def test_guests_take_turns_on_single_processors(
     assert with_turns(places, gib) == expected
 
 
+@pytest.mark.parametrize(
+    ("places", "gib", "own"),
+    [
+        ([{0}, {1}], 6, set()),
+        ([{0}, {1}], 5, {1}),
+        ([{0, 1}, {2, 3}], 24, {2, 3}),
+        ([{0, 2}, {1}], 24, {1}),
+        ([{0, 1}], 24, set()),
+    ],
+)
+def test_the_tests_of_the_host_have_a_place_unless_guests_take_turns(
+    places: list[set[int]], gib: float, own: set[int]
+) -> None:
+    assert own_place(places, gib) == own
+
+
 class Starts:
     """A runner whose guests only note where they are started and where they may go."""
 
-    def __init__(self, folder: Path, places: list[set[int]], **tests: int) -> None:
+    def __init__(self, folder: Path, places: list[set[int]], own: set[int], **tests: int) -> None:
         self.made = folder / "made"
         self.made.touch()
         self.over = False
@@ -223,7 +239,7 @@ class Starts:
         config: Any = Config()
         self.runner = GuestRunner(config)
         self.runner.processors = set.union(*places)
-        self.runner.places, self.runner.own = places, places[len(self.runner.processors) - 1]
+        self.runner.places, self.runner.own = places, own
         self.booted: list[tuple[str, set[int]]] = []
         self.on: dict[str, set[int]] = {}
         for label, number in tests.items():
@@ -253,17 +269,16 @@ class Starts:
 
 def test_the_guest_with_the_most_tests_goes_first(tmp_path: Path) -> None:
     """Each place takes the longest available item."""
-    starts = Starts(tmp_path, [{0}, {1}, {2}], long=3, short=1, longer=2)
+    starts = Starts(tmp_path, [{0}, {1}, {2}], {2}, long=3, short=1, longer=2)
     assert starts.prepare("long") == ["long"]
     # the last place is for what is prepared
     assert starts.prepare("short", "longer") == ["long", "longer"]
     starts.over = True
     assert starts.prepare() == ["long", "longer", "short"]
-    assert not starts.on
 
 
 def test_guests_go_where_this_process_has_no_tests(tmp_path: Path) -> None:
-    starts = Starts(tmp_path, [{0}, {1}, {0}, {1}], a=4, b=3, c=2, d=1)
+    starts = Starts(tmp_path, [{0}, {1}, {0}, {1}], {1}, a=4, b=3, c=2, d=1)
     starts.runner.busy, starts.over = True, True
     assert starts.prepare(*"abcd") == ["a", "b"]
     assert [place for _, place in starts.booted] == [{0}, {0}]
@@ -272,6 +287,36 @@ def test_guests_go_where_this_process_has_no_tests(tmp_path: Path) -> None:
     assert starts.prepare() == [*"abcd"]
     assert [place for _, place in starts.booted[2:]] == [{1}, {1}]
     assert starts.on == {label: {0, 1} for label in "abcd"}
+
+
+def test_guests_that_take_turns_go_everywhere_from_the_start(tmp_path: Path) -> None:
+    starts = Starts(tmp_path, [{0}, {1}, {0}, {1}], set(), a=4, b=3, c=2, d=1)
+    starts.runner.busy = True
+    assert starts.prepare(*"abcd") == [*"abcd"]
+    assert [place for _, place in starts.booted] == [{0}, {1}, {0}, {1}]
+    assert starts.on == {label: {0, 1} for label in "abcd"}
+
+
+def test_guests_with_processors_of_their_own_stay_there(tmp_path: Path) -> None:
+    starts = Starts(tmp_path, [{0, 1}, {2, 3}], {2, 3}, a=2, b=1)
+    starts.over = True
+    assert starts.prepare("a", "b") == ["a", "b"]
+    assert not starts.on
+
+
+def test_a_guest_comes_after_what_is_less_nice() -> None:
+    guest = Played("import time\ntime.sleep(600)", ["a"])
+    guest.boot(PREPARED, os.sched_getaffinity(0))
+    try:
+        assert guest.process
+        pid = guest.process.pid
+        mine = os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getpriority(os.PRIO_PROCESS, pid) == min(mine + NICENESS, 19)
+        if AUTOGROUP.exists():
+            group = Path(f"/proc/{pid}/autogroup").read_text().split()
+            assert group[-1] == str(NICENESS)
+    finally:
+        guest.stop()
 
 
 def test_a_guest_and_its_children_go_to_other_processors_once_the_emulator_runs(
