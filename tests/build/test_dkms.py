@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """dkms add, build and install from a clean clone, in trees of its own, for one kernel: make
-test-packages has the package build for another one.
+test-packages has the package build for another one. What dkms has built of a clone's files is kept
+in the cache.
 
 The machine's own /var/lib/dkms is hidden by an empty one meanwhile: dkms would leave a signing
 key there.
@@ -19,8 +20,11 @@ from lib.harness.kernels import STOCK_KERNELS
 from lib.own_mounts import in_own_mounts
 
 from spekctl import __version__
-from spekctl.vm.kernels import find_kernel
-from spekctl.vm.modules import NAMES, WHERE_POSSIBLE
+from spekctl.vm.cache import cache_dir, cached, digest_of
+from spekctl.vm.kernels import Kernel, find_kernel
+from spekctl.vm.modules import NAMES, WHERE_POSSIBLE, identity_of
+
+KEEP = 2  # builds
 
 
 @pytest.fixture(scope="session")
@@ -31,37 +35,72 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def files_of(clone: Path) -> list[Path]:
+    """What dkms and the build read."""
+    names = ("kmod", "prober", "Kbuild", "Makefile", "dkms.conf", "daq/Makefile")
+    command = ["git", "ls-files", "-z", *names]
+    listed = subprocess.run(command, cwd=clone, check=True, capture_output=True, text=True).stdout
+    return [clone / name for name in listed.rstrip("\0").split("\0")]
+
+
+class Dkms:
+    """dkms with a clone in trees below a folder of its own."""
+
+    def __init__(self, folder: Path, clone: Path, kernel: Kernel) -> None:
+        self.folder, self.kernel = folder, kernel
+        self.trees = {name: folder / name for name in ("dkms", "source", "install")}
+        for path in self.trees.values():
+            path.mkdir(parents=True)
+        (self.trees["install"] / kernel.release).mkdir()  # what an installed kernel has
+        shutil.copytree(clone, self.trees["source"] / clone.name)
+        self.module = self.trees["dkms"] / "spek" / __version__
+        self.built = self.module / kernel.release
+        self.common = f"--dkmstree {self.trees['dkms']} --sourcetree {self.trees['source']}"
+        self.target = f"spek/{__version__} -k {kernel.release} --kernelsourcedir {kernel.headers}"
+
+    def run(self, *lines: str) -> str:
+        """What these lines of a shell print, after dkms add; they have to succeed."""
+        owner = f"{shlex.quote(str(self.folder.parent))} {shlex.quote(str(self.folder))}"
+        script = f"""
+            set -e
+            trap 'chown -R --reference={owner}' EXIT
+            mkdir -p /var/lib/dkms && mount -t tmpfs dkms /var/lib/dkms
+            [ -e {self.module}/source ] || dkms add {self.common} spek/{__version__}
+        """
+        done = subprocess.run(
+            [*in_own_mounts(), "sh", "-c", "\n".join([script, *lines])],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+
 def test_dkms_builds_and_installs(clone: Path, tmp_path: Path) -> None:
     kernel = find_kernel(STOCK_KERNELS[1])
-    trees = {name: tmp_path / name for name in ("dkms", "source", "install")}
-    for path in trees.values():
-        path.mkdir()
-    (trees["install"] / kernel.release).mkdir()  # what an installed kernel has
-    shutil.copytree(clone, trees["source"] / clone.name)
-    common = f"--dkmstree {trees['dkms']} --sourcetree {trees['source']}"
-    target = f"spek/{__version__} -k {kernel.release} --kernelsourcedir {kernel.headers}"
-    install = f"--installtree {trees['install']} --no-depmod"
-    script = f"""
-        set -e
-        mkdir -p /var/lib/dkms && mount -t tmpfs dkms /var/lib/dkms
-        dkms add {common} spek/{__version__}
-        dkms build {common} {target} || {{
-            cat {trees["dkms"]}/spek/{__version__}/build/make.log; exit 1
-        }}
-        dkms install {common} {install} {target}
-        dkms status {common} spek/{__version__}
-        chown -R --reference={shlex.quote(str(clone))} {shlex.quote(str(tmp_path))}
-    """
 
-    done = subprocess.run(
-        [*in_own_mounts(), "sh", "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
+    def build(to: Path) -> None:
+        dkms = Dkms(tmp_path / "builder", clone, kernel)
+        dkms.run(
+            f"dkms build {dkms.common} {dkms.target} ||",
+            f"    {{ cat {dkms.module}/build/make.log; exit 1; }}",
+        )
+        shutil.copytree(dkms.built, to, symlinks=True)
+
+    version = subprocess.run(["dkms", "--version"], check=True, capture_output=True, text=True)
+    words = (identity_of(kernel), version.stdout)
+    place = cache_dir("dkms", kernel.release) / digest_of(clone, files_of(clone), *words)
+    dkms = Dkms(tmp_path / "installer", clone, kernel)
+    dkms.run()
+    shutil.copytree(cached(place, build, KEEP), dkms.built, symlinks=True)
+    said = dkms.run(
+        f"dkms install {dkms.common} --installtree {dkms.trees['install']} --no-depmod"
+        f" {dkms.target}",
+        f"dkms status {dkms.common} spek/{__version__}",
     )
 
-    assert done.returncode == 0, done.stdout
-    assert f"{kernel.release}, x86_64: installed" in done.stdout
-    installed = {path.name for path in trees["install"].rglob("*.ko*")}
+    assert f"{kernel.release}, x86_64: installed" in said
+    installed = {path.name for path in dkms.trees["install"].rglob("*.ko*")}
     assert {name.removesuffix(".xz") for name in installed} == {*NAMES, *WHERE_POSSIBLE}
