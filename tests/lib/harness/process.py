@@ -47,7 +47,6 @@ PASSED_ON = (
 )  # into the guest: how long campaigns are
 # What tests in guests import that spekctl does not need, where they are of another architecture.
 PYTHON_PACKAGES = ("cffi", "pytest", "pytest-timeout")
-AUTOGROUP = Path("/proc/self/autogroup")
 # Of guests: of a processor that the host's tests want, those get three quarters.
 NICENESS = 5
 LIBC = ctypes.CDLL(None)
@@ -58,15 +57,22 @@ OBITUARY_LINES = 150  # of output and console, in the report of a test that its 
 DISKS = ("nvme,size=1G", "nvme,size=1G,bs=4096", "virtio,size=1G", "virtio,size=1G,bs=4096")
 
 
+def yield_as_session(pid: int, niceness: int) -> None:
+    """Make the session of a process nice. Where the kernel schedules each session as a group,
+    the niceness of a process counts within its session only. Without the right to do so, or soon
+    after another one, the kernel refuses that, and the session has its share as before."""
+    group = Path(f"/proc/{pid}/autogroup")
+    with contextlib.suppress(OSError):  # it has ended, or there are no such groups
+        if group.read_text().split()[-1] != str(niceness):
+            group.write_text(str(niceness))
+
+
 def child_of(parent: int, processors: AbstractSet[int], niceness: int = 0) -> None:
     """Between fork and exec: run on @processors after all that is less nice, and die with the
     tests. The process leads a session."""
     os.sched_setaffinity(0, processors)
     os.nice(niceness)
-    # Where each session is a group of its own, niceness counts within it, and that of the group
-    # among the others.
-    with contextlib.suppress(OSError):
-        AUTOGROUP.write_text(str(niceness))
+    yield_as_session(os.getpid(), niceness)
     if LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM) or os.getppid() != parent:
         os._exit(1)
 
@@ -148,6 +154,7 @@ class Guest:
             return
         self.roams_on = set(processors)
         for pid in pids:
+            yield_as_session(pid, NICENESS)  # the emulator leads one of its own
             with contextlib.suppress(OSError):
                 for task in os.listdir(f"/proc/{pid}/task"):
                     os.sched_setaffinity(int(task), processors)

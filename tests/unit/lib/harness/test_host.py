@@ -16,7 +16,7 @@ from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
 from lib.harness.host import GuestRunner, own_place, places_of, with_turns
 from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, repeated
-from lib.harness.process import AUTOGROUP, NICENESS, Guest, name_of, with_children
+from lib.harness.process import NICENESS, Guest, name_of, with_children
 from lib.waiting import comes_true
 
 PREPARED = Prepared("6.77", Path("/disks"), None, "amd64")
@@ -304,17 +304,31 @@ def test_guests_with_processors_of_their_own_stay_there(tmp_path: Path) -> None:
     assert not starts.on
 
 
-def test_a_guest_comes_after_what_is_less_nice() -> None:
-    guest = Played("import time\ntime.sleep(600)", ["a"])
-    guest.boot(PREPARED, os.sched_getaffinity(0))
+def niceness_of(pid: int) -> tuple[int, str]:
+    """Of a process, and of its session among others, empty where the kernel has no such groups."""
+    group = Path(f"/proc/{pid}/autogroup")
+    words = group.read_text().split() if group.exists() else [""]
+    return os.getpriority(os.PRIO_PROCESS, pid), words[-1]
+
+
+def test_a_guest_and_its_emulator_come_after_what_is_less_nice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The emulator leads a session of its own."""
+    monkeypatch.setattr(process, "EMULATOR", "sleep")
+    processors = os.sched_getaffinity(0)
+    guest = Played("import subprocess\nsubprocess.run(['setsid', 'sleep', '60'])", ["a"])
+    guest.boot(PREPARED, {min(processors)})
+    mine, group = niceness_of(os.getpid())
+    expected = (min(mine + NICENESS, 19), str(NICENESS) if group else "")
     try:
         assert guest.process
-        pid = guest.process.pid
-        mine = os.getpriority(os.PRIO_PROCESS, 0)
-        assert os.getpriority(os.PRIO_PROCESS, pid) == min(mine + NICENESS, 19)
-        if AUTOGROUP.exists():
-            group = Path(f"/proc/{pid}/autogroup").read_text().split()
-            assert group[-1] == str(NICENESS)
+        first = guest.process.pid
+        assert niceness_of(first) == expected
+        assert comes_true(lambda: "sleep" in map(name_of, with_children(first)))
+        guest.roams_on = set()
+        guest.roam(processors)
+        assert [niceness_of(pid) for pid in with_children(first)] == [expected] * 2
     finally:
         guest.stop()
 
