@@ -20,7 +20,7 @@ KMEMLEAK = Path("/sys/kernel/debug/kmemleak")
 TIMERS = Path("/proc/timer_list")
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 # Of tests between two scans, at least.
-PERIOD_S = repeated(600, 180)
+PERIOD_S = repeated(1200, 180)
 MIN_AGE_S = 5.2  # MSECS_MIN_AGE of mm/kmemleak.c
 HEAD = re.compile(r"unreferenced object .*\(size (\d+)\):")
 MADE = re.compile(r'comm "(.*)", pid \d+, jiffies (\d+)\b')
