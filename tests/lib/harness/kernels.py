@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
@@ -69,6 +69,7 @@ KERNEL_FILES = (
     "test_tracepoints.py",
 )
 MANY_VARIANTS = 4
+SHARING = (*STOCK_KERNELS, *DEBUG_KERNELS, NEWEST)  # variants, in make test
 CHECKED = ("debug_kernel", "debug_kernel_at_length")  # marks
 KERNELS = (*STOCK_KERNELS, "debug", NEWEST)  # unless --kernels says otherwise
 GUEST_TESTS = Path(__file__).resolve().parents[2] / "guest"
@@ -165,7 +166,8 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
     A test marked at_length, and of a test marked sampled every second variant. Of what then would
     run on both stock kernels, one of the two: half of the variants of a test run on either, and so
     do half of the tests without variants; in KERNEL_FILES only tests with MANY_VARIANTS are shared
-    out like that.
+    out like that. Of a test with MANY_VARIANTS, NEWEST runs those of the first stock kernel, and
+    a stock kernel half of those that a debug kernel runs as a whole.
     """
     tests: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
         lambda: defaultdict(dict)
@@ -178,24 +180,45 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
             continue
         test, _, identity = item.nodeid.rstrip("]").partition("[")
         words = identity.split("-")
-        kernel = next((word for word in words if word in STOCK_KERNELS), "")
+        kernel = next((word for word in words if word in SHARING), "")
         if kernel:
             words.remove(kernel)
             tests[test]["-".join(words)][kernel] = item.nodeid
             if item.get_closest_marker("sampled"):
                 sampled.add(test)
-    for turn, test in enumerate(drawn(tests)):
+    shared = [
+        test
+        for test, variants in tests.items()
+        if any(labels.keys() & set(STOCK_KERNELS) for labels in variants.values())
+    ]
+    for turn, test in enumerate(drawn(shared)):
         variants = drawn(tests[test])
         if test in sampled:
-            left_out |= {nodeid for name in variants[1::2] for nodeid in tests[test][name].values()}
+            for name in variants[1::2]:
+                left_out |= labels_on(tests[test][name], STOCK_KERNELS)
             variants = variants[::2]
-        both = [name for name in variants if len(tests[test][name]) == len(STOCK_KERNELS)]
-        if is_of_the_kernel(test) and len(both) < MANY_VARIANTS:
-            continue
-        for place, name in enumerate(both, start=turn):
-            kept = STOCK_KERNELS[place % len(STOCK_KERNELS)]
-            left_out |= {label for kernel, label in tests[test][name].items() if kernel != kept}
+        both = [name for name in variants if tests[test][name].keys() >= set(STOCK_KERNELS)]
+        if not is_of_the_kernel(test) or len(both) >= MANY_VARIANTS:
+            for place, name in enumerate(both, start=turn):
+                kept = STOCK_KERNELS[place % len(STOCK_KERNELS)]
+                others = {*STOCK_KERNELS} - {kept}
+                if kept != STOCK_KERNELS[0] and len(both) >= MANY_VARIANTS:
+                    others.add(NEWEST)
+                left_out |= labels_on(tests[test][name], others)
+        checked = [
+            name
+            for name in variants
+            if name not in both and tests[test][name].keys() & DEBUG_KERNELS
+        ]
+        if len(checked) >= MANY_VARIANTS:
+            for name in checked[1::2]:
+                left_out |= labels_on(tests[test][name], STOCK_KERNELS)
     return left_out
+
+
+def labels_on(labels: dict[str, str], kernels: Collection[str]) -> set[str]:
+    """Those of @labels, by kernel, that belong to one of @kernels."""
+    return {label for kernel, label in labels.items() if kernel in kernels}
 
 
 def is_of_the_kernel(test: str) -> bool:

@@ -15,7 +15,13 @@ import pytest
 from lib.harness import process
 from lib.harness.ahead import Missing, Prepared, answers
 from lib.harness.host import GuestRunner, own_place, places_of, with_turns
-from lib.harness.kernels import AT_LENGTH, STOCK_KERNELS, left_to_test_kernels, repeated
+from lib.harness.kernels import (
+    AT_LENGTH,
+    NEWEST,
+    STOCK_KERNELS,
+    left_to_test_kernels,
+    repeated,
+)
 from lib.harness.process import NICENESS, Guest, name_of, with_children
 from lib.waiting import comes_true
 
@@ -435,6 +441,30 @@ def test_variants_are_shared_out_among_the_stock_kernels(file: str) -> None:
         mine = [nodeid for nodeid in kept if f"[{kernel}-" in nodeid]
         assert len(mine) == len(variants) // 2
         assert {"bio", "mq"} == {nodeid.split("-")[1] for nodeid in mine}
+
+
+def test_the_newest_kernel_runs_the_variants_of_the_first_stock_kernel() -> None:
+    kernels = (*STOCK_KERNELS, NEWEST)
+    items = {f"test_submission.py::a[{name}-{kernel}]" for name in range(8) for kernel in kernels}
+    kept = items - left_out(*items)
+    on = {
+        kernel: {word for word in range(8) if f"test_submission.py::a[{word}-{kernel}]" in kept}
+        for kernel in kernels
+    }
+    assert on[NEWEST] == on[STOCK_KERNELS[0]]
+    assert len(on[NEWEST]) == 4
+    assert on[STOCK_KERNELS[1]] == set(range(8)) - on[NEWEST]
+    few = {f"test_submission.py::a[{name}-{kernel}]" for name in range(3) for kernel in kernels}
+    assert left_out(*few) == set()
+
+
+def test_a_stock_kernel_runs_half_of_the_variants_that_the_debug_kernel_runs() -> None:
+    kernels = ("debug", STOCK_KERNELS[1])
+    items = {f"t.py::a[{kernel}-{name}]" for name in range(8) for kernel in kernels}
+    gone = left_out(*items)
+    assert len(gone) == 4 and all(STOCK_KERNELS[1] in nodeid for nodeid in gone)
+    few = {f"t.py::a[{kernel}-{name}]" for name in range(3) for kernel in kernels}
+    assert left_out(*few) == set()
 
 
 def test_tests_are_shared_out_but_for_those_of_the_kernel() -> None:
