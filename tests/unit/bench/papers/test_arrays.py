@@ -30,6 +30,25 @@ def test_raid_0_sends_each_chunk_to_the_next_drive() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("drives", [2, 3, 6])
+def test_each_sector_is_where_md_has_it(drives: int) -> None:
+    """Requests of many chunks, whose chunks on a drive are one part."""
+    rows = [(0, 7 * number, 3 + 5 * number, 0) for number in range(40)]
+    drive, number, parts = arrays.parts_of(requests(*rows), drives)
+    for index, (_, lba, sectors, _) in enumerate(rows):
+        wanted: dict[int, list[int]] = {}
+        for sector in range(lba, lba + sectors):
+            chunk, rest = divmod(sector, CHUNK)
+            wanted.setdefault(chunk % drives, []).append(chunk // drives * CHUNK + rest)
+        got = {
+            int(drive[at]): list(
+                range(int(parts["lba"][at]), int(parts["lba"][at] + parts["sectors"][at]))
+            )
+            for at in np.flatnonzero(number == index)
+        }
+        assert got == wanted and sum(number == index) == len(wanted)
+
+
 def test_a_single_drive_gets_whole_requests() -> None:
     rows = requests((0, CHUNK - 8, 24, 1), (9, 3 * CHUNK + 5, 1, 0))
     drive, number, parts = arrays.parts_of(rows, 1)
@@ -80,14 +99,14 @@ def test_more_drives_and_flash_do_more() -> None:
     assert flash.iops == pytest.approx(1500, rel=0.02) and flash.watts[1] == 0
 
 
-def test_the_fit_has_the_disk_with_a_write_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "FIT_BSU", {1: 5})
+def test_a_disk_with_its_cache_off_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "UNCACHED_BSU", {1: 5})
     monkeypatch.setattr(arrays, "HDD_S", 2.0)
-    arrays.fit.cache_clear()
-    (cached,) = arrays.fit()
-    arrays.fit.cache_clear()
-    plain = arrays.array(arrays.HDD, 1, 5, 2.0)
-    assert cached.mean_ms < plain.mean_ms / 2
+    arrays.uncached.cache_clear()
+    (uncached,) = arrays.uncached()
+    arrays.uncached.cache_clear()
+    cached = arrays.array(arrays.HDD, 1, 5, 2.0)
+    assert cached.mean_ms < uncached.mean_ms / 2
 
 
 def test_the_peak_of_a_plateau_is_its_beginning() -> None:
