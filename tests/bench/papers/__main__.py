@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from bench import table4
+from bench import table3, table4
 from bench.paper004.study import Study
 from bench.papers import (
     arrays,
@@ -93,13 +93,14 @@ class Folder:
             for name in (paper002.SPEK, *paper002.RIVALS)
         }
         curves = {key: load_curve(self.path / name) for key, name in names.items()}
-        counted = {name: self.path / f"table3-{name}.json" for name in paper002.TABLE_3}
-        switches = {name: load_curve(path) for name, path in counted.items() if files.exists(path)}
+        counted = table3.load_table(self.path / table3.FILE)
         disks = two_disks.disks()
         table = table4.load(self.path / table4.FILE)
-        sheets = [] if table is None else [table4.sheet_of(table)]
+        sheets = [] if counted is None else [table3.sheet_of(counted)]
+        if table is not None:
+            sheets.append(table4.sheet_of(table))
         sheets.append(two_disks.sheet_of(disks))
-        claims = paper002.claims(curves, table, switches, disks)
+        claims = paper002.claims(curves, table, counted, disks)
         return claims, [*sheets, *self.sheets(*names.values())]
 
     def paper003(self) -> tuple[list[Claim], list[Sheet]]:
