@@ -10,7 +10,6 @@ import argparse
 import datetime
 import fnmatch
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ import msgspec
 from bench import core_cost, drive_cost, generation, measuring, notify, profile, raw, sharing, table
 from bench.build import build_plugin, build_tools
 from bench.cases import CACHES, EMULATED, points
+from bench.commit import commit
 from bench.figures import BrokenMeasurementError, bench_of
 from bench.result import Bench
 
@@ -88,18 +88,6 @@ def wanted_points(only: str) -> list[str]:
             raise SpekError(f"there is no figure '{word}'; --list names them")
         wanted.update(named)
     return [key for key in keys if key in wanted]
-
-
-def commit() -> str:
-    """What is measured, as git names it."""
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=12"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout.strip() or "unknown"
 
 
 def boot(

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from bench import table3, table4
+from bench import parts, table3, table4
 from bench.paper004.study import Study
 from bench.papers import (
     arrays,
@@ -126,18 +126,20 @@ TITLES = {
 def pages(path: Path) -> dict[str, list[Claim]]:
     """Write all pages; the claims of each paper."""
     folder = Folder(path)
-    parts = {
+    made = {
         "000": folder.paper000(),
         "001": folder.paper001(),
         "002": folder.paper002(),
         "003": folder.paper003(),
     }
-    papers = {number: claims for number, (claims, _) in parts.items()}
+    papers = {number: claims for number, (claims, _) in made.items()}
     papers["004"] = folder.paper004()
-    for number, (claims, sheets) in parts.items():
+    for number, (claims, sheets) in made.items():
         data = html([page.sheet_of(number, TITLES[number], claims), *sheets])
         files.write(path / f"paper-{number}.html", data)
-    files.write(path / "papers.html", html([page.summary_of(papers)]))
+    drawn = parts.load(path)
+    summary = page.summary_of(papers, parts.grid_of(drawn) if drawn else None)
+    files.write(path / "papers.html", html([summary]))
     files.write(path / "papers.json", _json(papers))
     return papers
 
@@ -174,7 +176,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except SpekError as error:
         print(f"papers: {error}", file=sys.stderr)
         return 2
-    print(page.text_of(papers))
+    print(page.text_of(page.counted(papers)))
     print(f"\n{given.folder}/papers.html")
     return 0
 

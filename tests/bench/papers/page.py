@@ -37,8 +37,8 @@ def sheet_of(number: str, title: str, claims: Sequence[Claim]) -> Sheet:
     return sheet
 
 
-def summary_of(papers: Mapping[str, Sequence[Claim]]) -> Sheet:
-    """The verdicts of all papers, counted, and each of them."""
+def summary_of(papers: Mapping[str, Sequence[Claim]], times: Grid | None = None) -> Sheet:
+    """The verdicts of all papers, counted, and each of them. @times: of the parts drawn."""
     every = [claim for claims in papers.values() for claim in claims]
     sheet = Sheet(
         "papers", "papers beside measurements", "All papers", verdict=words_of(every), good=None,
@@ -46,24 +46,28 @@ def summary_of(papers: Mapping[str, Sequence[Claim]]) -> Sheet:
     )  # fmt: skip
     sheet.figures = [(f"paper {number}", words_of(claims)) for number, claims in papers.items()]
     sheet.grids = [
-        _counted(papers),
+        counted(papers),
         *(_listed(number, claims) for number, claims in papers.items()),
+        *([times] if times else []),
     ]
     return sheet
 
 
-def text_of(papers: Mapping[str, Sequence[Claim]]) -> str:
-    """The counts for a terminal."""
-    grid = _counted(papers)
+def text_of(grid: Grid) -> str:
+    """A table for a terminal: numbers to the right."""
     rows = [list(grid.columns), *map(list, grid.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(grid.columns))]
     return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, grid.numeric, strict=True)
+        ).rstrip()
         for row in rows
     )
 
 
-def _counted(papers: Mapping[str, Sequence[Claim]]) -> Grid:
+def counted(papers: Mapping[str, Sequence[Claim]]) -> Grid:
+    """How many claims of each paper have each verdict."""
     rows = [
         [number, *(str(count) for count in counts(claims).values()), str(len(claims))]
         for number, claims in papers.items()

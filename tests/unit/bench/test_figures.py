@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from lib.build.sources import ROOT
 
-ALLOWED = "give one of everything (the default), paper000, paper003, paper004, table4, papers\n"
+ALLOWED = (
+    "give one of everything (the default), paper000, paper003, paper004, live, fig1, spc1, table3,"
+    " fig7, table4, draw, papers\n"
+)
 
 
 @pytest.fixture
@@ -68,6 +71,7 @@ def test_help_is_printed_and_nothing_is_drawn(tree: Path, word: str) -> None:
         ("paper000", "python -m bench.papers --arrays out/figures"),
         ("paper003", "spekctl drive study -o out/figures/paper003.json"),
         ("paper004", "python -m bench.paper004 out/figures"),
+        ("draw", "python tests/bench/paper003.py compare"),
         ("table4", "python -m bench.table4 out/figures"),
         ("papers", "spekctl energy spc1e"),
     ],
@@ -80,14 +84,40 @@ def test_a_part_is_drawn_alone(tree: Path, word: str, first: str) -> None:
     assert not any("vm" in call.split() for call in calls)
 
 
+@pytest.mark.parametrize("word", ["live", "fig1", "spc1", "table3", "fig7"])
+def test_a_part_of_a_guest_boots_it(tree: Path, word: str) -> None:
+    drawn = figures(tree, word)
+    assert drawn.returncode == 0
+    (call,) = (line for line in drawn.stdout.splitlines() if line.startswith("spekctl"))
+    assert call.startswith("spekctl vm --icount")
+    assert call.endswith(f"--exec -- .ci/figures in-{word}")
+
+
+@pytest.mark.parametrize(
+    ("word", "first"),
+    [
+        ("live", "python tests/bench/paper003.py live out/figures/paper003-live.json a b"),
+        ("fig1", "spekctl run spc1 --bsu 20 --device a --write"),
+        ("spc1", "spekctl sweep spc1 --bsu 2,5,10,20,30,35,38,42,60,120 --device a"),
+        ("table3", "python -m bench.table3 a out/figures"),
+        ("fig7", "python tests/bench/fig7.py out/figures"),
+    ],
+)
+def test_in_the_guest_it_measures_on_the_disks(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, word: str, first: str
+) -> None:
+    for number, name in enumerate("abcdefg", 1):
+        monkeypatch.setenv(f"SPEK_DISK{number}", name)
+    drawn = figures(tree, f"in-{word}")
+    calls = [line for line in drawn.stdout.splitlines() if line.startswith(("python", "spekctl"))]
+    assert drawn.returncode == 0 and calls[0].startswith(first)
+
+
 @pytest.mark.parametrize("words", [[], ["everything"]])
-def test_everything_begins_with_an_empty_folder(tree: Path, words: list[str]) -> None:
-    old = tree / "out/figures/old.json"
-    old.parent.mkdir(parents=True)
-    old.touch()
+def test_everything_is_drawn_part_by_part(tree: Path, words: list[str]) -> None:
     drawn = figures(tree, *words)
-    assert drawn.returncode == 0 and not old.exists()
-    text = (tree / "out/figures/figures.txt").read_text()
-    parts = ("drive study", "bench.paper004", "spekctl vm", "bench.table4", "bench.papers")
-    places = [text.index(part) for part in parts]
-    assert places == sorted(places)
+    assert (drawn.returncode, drawn.stdout) == (
+        0,
+        "python -m bench.parts out/figures paper003 paper004 live fig1 spc1 table3 fig7 table4"
+        " --then draw papers\n",
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from bench import papers, table3, table4
+from bench import papers, parts, table3, table4
 from bench.paper004 import study
 from bench.papers import arrays, page, paper000, paper001, paper002, two_disks
 from bench.papers.__main__ import Folder, claim_of, main
@@ -395,6 +395,7 @@ def test_pages_and_summary_agree(
     spekctl: Spekctl, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     fill(tmp_path, spekctl)
+    parts.save(tmp_path, [parts.Part("paper003", 61.4, 70.0, "abc", 0)])
     capfd.readouterr()
     assert main([str(tmp_path)]) == 0
     printed = capfd.readouterr().out
@@ -410,7 +411,8 @@ def test_pages_and_summary_agree(
     study_words = [claim.word.replace("-", OPEN) for claim in short_study().claims]
     assert [claim["verdict"] for claim in data["003"]["claims"]] == study_words
     assert data["004"]["verdicts"] == {YES: 0, PARTLY: 0, NO: 1, OPEN: 0}
-    assert "a reason" in (tmp_path / "papers.html").read_text()
+    summary = (tmp_path / "papers.html").read_text()
+    assert "a reason" in summary and "Time of each part" in summary
 
 
 def test_the_arrays_alone_need_no_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
