@@ -7,6 +7,7 @@ together. dm-vdo: physical blocks of its data. Any other device needs a command.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -26,22 +27,30 @@ _LAST_VOLUME = (1 << 24) - 1
 _TRIES = 16
 # No device stores 10^20 bytes.
 _MOST_DIGITS = 20
-# A volume must be suspended while a snapshot is taken of it. One child does all of it, out of reach
-# of Ctrl-C, so that the volume is resumed even if this program is killed meanwhile. $0: dmsetup;
-# $1: volume; $2: pool; $3: message.
+# A volume must be suspended while a snapshot is taken of it, and the snapshot deleted afterwards.
+# One child does all of it, out of reach of Ctrl-C: it prints 0 once there is a snapshot, and keeps
+# that until its standard input is closed, by this program or because that was killed. $0: dmsetup;
+# $1: volume; $2: pool; $3: number of the snapshot; $4: of the volume.
 _SNAPSHOT = """
-trap '' HUP INT TERM
-if "$0" suspend "$1"; then
-	"$0" message "$2" 0 "$3"
+trap '' HUP INT TERM PIPE
+exec 3<&0 </dev/null
+taken=
+if "$0" suspend "$1" >&2; then
+	"$0" message "$2" 0 "create_snap $3 $4" >&2
 	code=$?
-	"$0" resume "$1" || code=99
+	test $code != 0 || taken=yes
+	"$0" resume "$1" >&2 || code=99
 else
 	code=$?
-	"$0" resume "$1"
+	"$0" resume "$1" >&2
 fi
-exit $code
+echo $code
+test $taken || exit 0
+test $code != 0 || read -r _ <&3
+"$0" message "$2" 0 "delete $3" >&2
 """
 _NOT_RESUMED = 99
+_NO_ANSWER = 98  # the child itself was killed
 
 Dmsetup = Callable[..., str]
 
@@ -77,7 +86,11 @@ def _run(command: list[str], own: bool = False) -> subprocess.CompletedProcess[s
 
 
 def _told(done: subprocess.CompletedProcess[str]) -> str:
-    return (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[0]
+    return _first_line(done.stderr, done.returncode)
+
+
+def _first_line(stderr: str, code: int) -> str:
+    return (stderr.strip() or f"exit code {code}").splitlines()[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,37 +191,56 @@ def of_command(command: str) -> int:
     return int(text)
 
 
-def take_snapshot(thin: Thin) -> int:
-    """Take a snapshot of a thin volume; its number in the pool, the highest that is free."""
+@contextlib.contextmanager
+def snapshot(thin: Thin) -> Iterator[int]:
+    """Keep a snapshot of a thin volume; its number in the pool, the highest that is free.
+
+    It is deleted afterwards, also if this program is killed.
+    """
+    number, keeper = _take_snapshot(thin)
+    try:
+        yield number
+    finally:
+        _, told = keeper.communicate()
+        if keeper.returncode:
+            raise SpekError(
+                f"snapshot {number} is still in the pool; delete it with `dmsetup message"
+                f" {thin.pool} 0 'delete {number}'`: {_first_line(told, keeper.returncode)}"
+            )
+
+
+def _take_snapshot(thin: Thin) -> tuple[int, subprocess.Popen[str]]:
     program = _program()
     for number in range(_LAST_VOLUME, _LAST_VOLUME - _TRIES, -1):
-        words = [thin.name, thin.pool, f"create_snap {number} {thin.number}"]
-        done = _run(["/bin/sh", "-c", _SNAPSHOT, program, *words], own=True)
-        if done.returncode == _NOT_RESUMED:
+        words = [thin.name, thin.pool, str(number), str(thin.number)]
+        keeper = subprocess.Popen(
+            ["/bin/sh", "-c", _SNAPSHOT, program, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, "LC_ALL": "C"},
+            start_new_session=True,
+        )
+        assert keeper.stdout is not None
+        answer = keeper.stdout.readline().strip()
+        code = int(answer) if answer.isdecimal() else _NO_ANSWER
+        if not code:
+            return number, keeper
+        _, told = keeper.communicate()
+        if code == _NOT_RESUMED:
             raise SpekError(
-                f"{thin.name} is still suspended; try `dmsetup resume {thin.name}`: {_told(done)}"
+                f"{thin.name} is still suspended; try `dmsetup resume {thin.name}`:"
+                f" {_first_line(told, code)}"
             )
-        if not done.returncode:
-            return number
-        if "File exists" not in done.stderr:
-            raise SpekError(f"the pool {thin.pool} refuses a snapshot: {_told(done)}")
+        if "File exists" not in told:
+            raise SpekError(f"the pool {thin.pool} refuses a snapshot: {_first_line(told, code)}")
     raise SpekError(
         f"the pool {thin.pool} has volumes of all numbers from {_LAST_VOLUME - _TRIES + 1} to"
-        f" {_LAST_VOLUME}; delete those that killed tests have left, with `dmsetup message"
+        f" {_LAST_VOLUME}; delete those that tests have left at a power cut, with `dmsetup message"
         f" {thin.pool} 0 'delete {_LAST_VOLUME}'`"
     )
-
-
-def drop_snapshot(thin: Thin, number: int) -> None:
-    """Delete a snapshot that take_snapshot() has taken."""
-    message = f"delete {number}"
-    try:
-        dmsetup("message", thin.pool, "0", message)
-    except SpekError as error:
-        raise SpekError(
-            f"snapshot {number} is still in the pool; delete it with `dmsetup message {thin.pool} 0"
-            f" '{message}'`: {error.message}"
-        ) from error
 
 
 def parity_of(device: Device, roots: Roots = ROOTS) -> str:

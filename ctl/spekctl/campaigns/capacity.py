@@ -145,13 +145,10 @@ def measure(plan: Plan, source: Stored, send: Send) -> list[CapacityStep]:
 def _snapshot(plan: Plan, source: Stored, send: Send) -> list[CapacityStep]:
     assert source.thin is not None
     before = source.read()
-    number = block_stored.take_snapshot(source.thin)
-    try:
+    with block_stored.snapshot(source.thin):
         taken = source.read()
         send("rewrite", 0, plan.size // QUARTER)
         rewritten = source.read()
-    finally:
-        block_stored.drop_snapshot(source.thin, number)
     return [
         CapacityStep("snapshot", 0, before, taken),
         CapacityStep("rewrite", plan.size // QUARTER, taken, rewritten),

@@ -74,9 +74,9 @@ def command(
 
     dm-thin counts the blocks of its whole pool: nothing else may write to the pool meanwhile, and a
     pool without room for the whole test is refused. The snapshot gets the highest free number of
-    the pool, from 16777215 down. It is deleted, unless spekctl is killed: then delete it with
-    `dmsetup message POOL 0 'delete NUMBER'`. If an array optimizes in the background, the COMMAND
-    of --stored has to wait for that. The exit code is 0 whichever methods the device has.
+    the pool, from 16777215 down. It is deleted, also if spekctl is killed; after a power cut delete
+    it with `dmsetup message POOL 0 'delete NUMBER'`. If an array optimizes in the background, the
+    COMMAND of --stored has to wait for that. The exit code is 0 whichever methods the device has.
     """
     from spekctl import files
     from spekctl.block import device as devices

@@ -125,6 +125,12 @@ def dmsetup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
 THIN_7 = Thin("volume", "pool", 7)
 
 
+def take() -> None:
+    """Take a snapshot, which is refused."""
+    with stored.snapshot(THIN_7):
+        pytest.fail("it is not refused")
+
+
 @pytest.mark.parametrize(
     ("command", "text"),
     [
@@ -146,8 +152,8 @@ def test_a_snapshot_takes_a_free_number_and_resumes_the_volume(
     dmsetup: Callable[..., Path],
 ) -> None:
     log = dmsetup({f"{SNAP} 16777215 7": EXISTS})
-    number = stored.take_snapshot(THIN_7)
-    stored.drop_snapshot(THIN_7, number)
+    with stored.snapshot(THIN_7) as number:
+        assert number == 16777214 and "delete" not in log.read_text()
     assert log.read_text().splitlines() == [
         *("suspend volume", f"{SNAP} 16777215 7", "resume volume"),
         *("suspend volume", f"{SNAP} 16777214 7", "resume volume"),
@@ -160,37 +166,48 @@ def test_a_pool_that_takes_no_snapshot_is_asked_once_and_the_volume_resumed(
 ) -> None:
     log = dmsetup({f"{SNAP} 16777215 7": ("failed: No space left on device", 1)})
     with pytest.raises(SpekError, match="pool refuses a snapshot: failed: No space left on device"):
-        stored.take_snapshot(THIN_7)
+        take()
     assert log.read_text().splitlines()[1:] == [f"{SNAP} 16777215 7", "resume volume"]
 
 
 def test_a_volume_that_cannot_be_suspended_gets_no_snapshot(dmsetup: Callable[..., Path]) -> None:
     log = dmsetup({"suspend volume": ("no such volume", 1), "resume volume": ("neither", 1)})
     with pytest.raises(SpekError, match="refuses a snapshot: no such volume"):
-        stored.take_snapshot(THIN_7)
+        take()
     # It may have been suspended all the same.
     assert log.read_text().splitlines() == ["suspend volume", "resume volume"]
 
 
 def test_a_volume_that_stays_suspended_is_said(dmsetup: Callable[..., Path]) -> None:
-    dmsetup({"resume volume": ("Device or resource busy", 1)})
+    log = dmsetup({"resume volume": ("Device or resource busy", 1)})
     with pytest.raises(SpekError, match=r"still suspended; try `dmsetup resume volume`: Device or"):
-        stored.take_snapshot(THIN_7)
+        take()
+    assert log.read_text().splitlines()[-1] == "message pool 0 delete 16777215"
 
 
 def test_numbers_that_killed_tests_have_left_come_to_an_end(dmsetup: Callable[..., Path]) -> None:
     dmsetup({f"{SNAP} {number} 7": EXISTS for number in range(1 << 24)[-99:]})
     with pytest.raises(SpekError, match=r"0 'delete 16777215'"):
-        stored.take_snapshot(THIN_7)
+        take()
 
 
 def test_a_snapshot_that_cannot_be_deleted_is_said(dmsetup: Callable[..., Path]) -> None:
-    dmsetup({"message pool 0 delete 5": ("no", 1)})
-    with pytest.raises(SpekError, match="`dmsetup message pool 0 'delete 5'`: dmsetup failed: no"):
-        stored.drop_snapshot(THIN_7, 5)
+    dmsetup({"message pool 0 delete 16777215": ("no", 1)})
+    text = "`dmsetup message pool 0 'delete 16777215'`: no"
+    with pytest.raises(SpekError, match=text), stored.snapshot(THIN_7):
+        pass
 
 
-def test_a_killed_program_leaves_no_volume_suspended(
+KILLED = f"""
+import time
+from spekctl.block import stored as s
+with s.snapshot(s.{THIN_7!r}):
+    print("taken", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_program_killed_on_the_way_leaves_neither_a_suspended_volume_nor_a_snapshot(
     dmsetup: Callable[..., Path], tmp_path: Path
 ) -> None:
     log = dmsetup({})
@@ -199,15 +216,24 @@ def test_a_killed_program_leaves_no_volume_suspended(
     program = tmp_path / "dmsetup"
     text = program.read_text()
     # The message waits until the program is gone.
-    waiting = f"case $* in message*) read line <{gate} ;; esac\n"
+    waiting = f"case $* in *create_snap*) read line <{gate} ;; esac\n"
     program.write_text(text + waiting)
-    code = f"from spekctl.block import stored as s; s.take_snapshot(s.{THIN_7!r})"
-    with subprocess.Popen([sys.executable, "-c", code]) as killed:
+    with subprocess.Popen([sys.executable, "-c", KILLED]) as killed:
         eventually(lambda: SNAP in log.read_text(), "no snapshot is asked for")
         killed.kill()
     with gate.open("w") as stream:
         stream.write("go\n")
-    eventually(lambda: log.read_text().endswith("resume volume\n"), "it is not resumed")
+    eventually(lambda: "delete" in log.read_text(), "the snapshot is not deleted")
+    assert log.read_text().splitlines()[-2:] == ["resume volume", "message pool 0 delete 16777215"]
+
+
+def test_a_program_killed_later_leaves_no_snapshot(dmsetup: Callable[..., Path]) -> None:
+    log = dmsetup({})
+    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE) as killed:
+        assert killed.stdout is not None and killed.stdout.readline() == b"taken\n"
+        assert "delete" not in log.read_text()
+        killed.kill()
+    eventually(lambda: "delete 16777215" in log.read_text(), "the snapshot is not deleted")
 
 
 def test_parity_is_seen_below_other_devices(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -127,24 +129,33 @@ def test_a_delta_snapshot_takes_what_is_rewritten(
 ) -> None:
     store, thin = Store(), Thin("volume", "pool", 1)
 
-    def take(_: Thin) -> int:
+    dropped: list[int] = []
+
+    @contextlib.contextmanager
+    def taken(_: Thin) -> Iterator[int]:
         if copies:
             store.shared.update({1000 + block: MIB for block in store.blocks})
         else:
             store._snapshot = set(store.blocks)
-        return 5
+        yield 5
+        dropped.append(5)
 
-    dropped: list[int] = []
-    monkeypatch.setattr(stored, "take_snapshot", take)
-    monkeypatch.setattr(stored, "drop_snapshot", lambda _, number: dropped.append(number))
+    monkeypatch.setattr(stored, "snapshot", taken)
     assert verdicts(store, thin)["read-only delta snapshots"] == verdict
     assert dropped == [5]
 
 
 def test_a_snapshot_goes_if_the_load_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     dropped: list[int] = []
-    monkeypatch.setattr(stored, "take_snapshot", lambda _: 5)
-    monkeypatch.setattr(stored, "drop_snapshot", lambda _, number: dropped.append(number))
+
+    @contextlib.contextmanager
+    def taken(_: Thin) -> Iterator[int]:
+        try:
+            yield 5
+        finally:
+            dropped.append(5)
+
+    monkeypatch.setattr(stored, "snapshot", taken)
     store = Store()
 
     def send(name: str, start: int, size: int) -> None:
