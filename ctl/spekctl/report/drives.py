@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from spekctl import units
@@ -116,19 +117,20 @@ def study_sheet(file: str, study: DriveStudy) -> Sheet:
         for claim in study.claims
     ]
     add_printed(sheet, render.study_parts(study))
-    profile = study.profiles[0]
-    for load in study.loads:
-        systems = [load.array, *load.single]
-        sheet.plots.append(_cdf(study, load.name, "", systems))
-        sheet.bars.append(_watts(f"Power by state, {load.name}", profile, _named(systems)))
-    if study.costs:
-        sheet.bars.append(_costs(study))
-    for number, arrays in enumerate(study.arrays):
+    absent = {8: not study.arrays, 9: not study.costs}
+    for figure in (each for each in FIGURES if not absent.get(each)):
+        for part in figure_parts(study, figure):
+            title = f"Figure {figure}: {part.title}"
+            if isinstance(part, Plot):
+                sheet.plots.append(replace(part, key=f"{part.key}-{figure}", title=title))
+            else:
+                sheet.bars.append(replace(part, title=title))
+    for arrays in study.arrays:
         sheet.bars.append(
             _watts(
-                f"Power by state, arrays at {arrays.interarrival_ms:g} ms between requests"
-                f" (case {number + 1})",
-                profile,
+                f"Power by state, arrays at {arrays.interarrival_ms:g} ms between requests,"
+                f" {arrays.footprint:.0%} of each drive",
+                study.profiles[0],
                 _named(arrays.systems),
             )
         )

@@ -272,6 +272,7 @@ def study(path: Path) -> Path:
         {"base": {"idle": 4, "seek": 2}},
     )  # fmt: skip
     full = msgspec.structs.replace(system, name="MD", saturated=True)
+    more = [msgspec.structs.replace(system, name=f"SA({arms})", arms=arms) for arms in (2, 3, 4)]
     return written(
         path,
         drive.DriveStudy(
@@ -280,9 +281,13 @@ def study(path: Path) -> Path:
             seed=1,
             profiles=["base"],
             edges_ms=[1, 10, 100],
-            rotation_edges_ms=[1],
-            loads=[drive.StudyLoad("Financial-like", "known", "assumed", full, [system], [], [])],
-            arrays=[drive.StudyArrays(8, 0.5, [system])],
+            rotation_edges_ms=[0, 1],
+            loads=[
+                drive.StudyLoad(
+                    "Financial-like", "known", "assumed", full, [system, *more], [system] * 6, []
+                )
+            ],
+            arrays=[drive.StudyArrays(8, 0.5, [msgspec.structs.replace(system, drives=4)])],
             claims=[
                 drive.Claim("Figure 2", "it is slower", "yes", "9 ms", True),
                 drive.Claim("Table 3", "it needs less power", "3 W", "6 W", False, "why it is so"),

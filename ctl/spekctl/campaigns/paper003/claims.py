@@ -16,6 +16,7 @@ from spekctl.campaigns.paper003.judgement import (
     gain,
     judge,
     numbers,
+    of_profile,
 )
 from spekctl.campaigns.paper003.system import ROTATION_EDGES_MS
 from spekctl.documents.drive import Claim, StudyArrays, StudyCost, StudyLoad, StudySystem
@@ -334,24 +335,29 @@ def _section_7_3(arrays: Sequence[StudyArrays], profiles: Sequence[str]) -> Iter
         if not small:
             continue
         for profile in profiles:
-            watts = [system.watts_of(profile) for system in trio]
-            savings = [1 - with_arms / watts[0] for with_arms in watts[1:]]
-            shown = ", ".join(f"{value:.1f} W" for value in watts)
-            if array.interarrival_ms == 8:
-                yield claim(
-                    "Figure 8", f"8 ms: watts ({profile})",
-                    ", ".join(f"{value} W" for value in PAPER_W), shown,
-                    numbers(PAPER_W, watts),
-                    "26.2 W on average of one SA(4) contradicts a peak that"
-                    " is comparable to a conventional drive's 13 W",
-                )  # fmt: skip
-            if array.interarrival_ms == 1:
-                yield claim(
-                    "Section 7.3", f"1 ms: savings of SA(2), SA(4) ({profile})",
-                    ", ".join(f"{value:.0%}" for value in PAPER_SAVINGS),
-                    f"{savings[0]:.0%}, {savings[1]:.0%} ({shown})",
-                    numbers(PAPER_SAVINGS, savings),
-                )  # fmt: skip
+            yield from of_profile(profile, _array_watts(array.interarrival_ms, trio, profile))
+
+
+def _array_watts(
+    interarrival_ms: float, trio: Sequence[StudySystem], profile: str
+) -> Iterator[Claim]:
+    """@trio: arrays of drives with one, two and four arms, as many in all."""
+    watts = [system.watts_of(profile) for system in trio]
+    savings = [1 - with_arms / watts[0] for with_arms in watts[1:]]
+    shown = ", ".join(f"{value:.1f} W" for value in watts)
+    if interarrival_ms == 8:
+        yield claim(
+            "Figure 8", f"8 ms: watts ({profile})", ", ".join(f"{value} W" for value in PAPER_W),
+            shown, numbers(PAPER_W, watts),
+            "26.2 W on average of one SA(4) contradicts a peak that is comparable to a conventional"
+            " drive's 13 W",
+        )  # fmt: skip
+    if interarrival_ms == 1:
+        yield claim(
+            "Section 7.3", f"1 ms: savings of SA(2), SA(4) ({profile})",
+            ", ".join(f"{value:.0%}" for value in PAPER_SAVINGS),
+            f"{savings[0]:.0%}, {savings[1]:.0%} ({shown})", numbers(PAPER_SAVINGS, savings),
+        )  # fmt: skip
 
 
 def _time(system: StudySystem) -> float:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+
+import msgspec
 
 from spekctl.documents.drive import Claim
 
@@ -17,6 +19,9 @@ EVEN = 1.15
 LARGE = 1.5
 # "An order of magnitude".
 MAGNITUDE = 8.0
+
+# Fitted to the watts of arrays that the paper publishes: what they then are proves nothing.
+FITTED = "isca08-watts"
 
 RULE = (
     "yes: the order of the paper, and its sizes; partly: the order alone; no: another order."
@@ -69,3 +74,13 @@ def claim(
 ) -> Claim:
     """A claim with what it is judged to be."""
     return Claim(place, what, paper, shown, judgement.holds, remark, judgement.partly)
+
+
+def of_profile(profile: str, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """Claims on the watts of a power profile; those of FITTED are reported, not judged."""
+    for each in claims:
+        if profile == FITTED:
+            remark = "; ".join(filter(None, ("a fit to the watts of the paper", each.remark)))
+            yield msgspec.structs.replace(each, holds=None, partly=False, remark=remark)
+        else:
+            yield each

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from spekctl.campaigns.paper003 import costs
-from spekctl.campaigns.paper003.judgement import Judgement, claim, numbers
+from spekctl.campaigns.paper003.judgement import Judgement, claim, numbers, of_profile
 from spekctl.documents.drive import Claim, StudyCost
 from spekctl.drive.model import SECTOR, SPEED_EXPONENT, Model
 
@@ -54,7 +54,7 @@ def table_1(large: Model, profiles: Sequence[str]) -> Iterator[Claim]:
         numbers((BARRACUDA_MB_S,), (rate,)),
     )  # fmt: skip
     for profile in profiles:
-        yield from _watts(large.with_profile(profile), profile)
+        yield from of_profile(profile, _watts(large.with_profile(profile), profile))
     low, high = costs.of_drive(1)
     yield claim(
         "Table 1", "price of the Barracuda ES per MB", "$ 0.00042-0.00034",

@@ -53,8 +53,8 @@ def test_a_state_that_a_system_does_not_have_takes_no_power(study: DriveStudy) -
     bars = drives.study_sheet("s", msgspec.structs.replace(study, loads=[changed])).bars[0]
     assert list(bars.parts) == ["idle", "standby", "seek"]
     assert [(name, list(watts)) for name, watts in bars.rows] == [
-        ("MD, saturated", [3, 1, 0]),
-        ("HC-SD", [4, 0, 2]),
+        ("Financial-like, MD", [3, 1, 0]),
+        ("Financial-like, HC-SD", [4, 0, 2]),
     ]
 
 
@@ -102,7 +102,9 @@ def test_shares_are_percent() -> None:
 def test_the_bars_of_figure_9_reach_from_the_lowest_cost_to_the_highest() -> None:
     study = short_study()
     (bars,) = drives.figure_parts(study, 9)
-    assert isinstance(bars, Bars) and bars in drives.study_sheet("s", study).bars
+    assert isinstance(bars, Bars)
+    shown = {each.title: each.rows for each in drives.study_sheet("s", study).bars}
+    assert shown[f"Figure 9: {bars.title}"] == bars.rows
     totals = {name: (low, low + more) for name, (low, more) in bars.rows}
     assert totals["4 x conventional"] == pytest.approx((4 * 67.7, 4 * 80.8))
     assert totals["1 x 4-actuator"] == pytest.approx((165.8, 188.2))

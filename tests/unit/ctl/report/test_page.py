@@ -52,7 +52,11 @@ EXPECTED: dict[str, tuple[set[str], list[str]]] = {
     ),
     "simulation": ({"States of the drive"}, ["rotation", "sptf"]),
     "study": (
-        {"Response times, Financial-like", "Power by state, Financial-like"},
+        {
+            *("Figure 2: Response times, Financial-like", "Figure 3: Power by state"),
+            *("Figure 4: Response times, Financial-like, seek",),
+            *("Figure 6: Power by state, Financial-like",),
+        },
         ["1 of 2 claims hold", "1 not confirmed, 1 confirmed, 1 not judged", "it needs less power"],
     ),
     "info": ({"Most frequent request sizes", "Burstiness by length of the window"}, ["footprint"]),
@@ -219,7 +223,7 @@ def test_names_in_pictures_are_text(tmp_path: Path, text: str) -> None:
     system = msgspec.structs.replace(
         load.array, name=text, saturated=False, watts={"base": {text: 4.0}}
     )
-    load = msgspec.structs.replace(load, name=text, array=system, single=[system])
+    load = msgspec.structs.replace(load, name=text, array=system, single=[system] * 4)
     hostile = msgspec.structs.replace(whole, loads=[load])
     page = report(report_files.written(tmp_path / "hostile.json", hostile))
     plain = report(tmp_path / "study.json")

@@ -25,7 +25,13 @@ def test_the_watts_of_table_1_are_those_of_the_model(large: Model) -> None:
     assert table_1(large)["four arms, all moving (datasheet-arms)"].holds
     assert not table_1(large.with_spindle(1.1))["four arms, all moving (datasheet-arms)"].holds
     assert table_1(large)["conventional drive at work (datasheet-arms)"].holds
-    assert not table_1(large.with_spindle(2))["conventional drive at work (isca08-watts)"].holds
+    assert not table_1(large.with_spindle(2))["conventional drive at work (datasheet-arms)"].holds
+
+
+def test_watts_that_were_fitted_to_the_paper_are_not_judged(large: Model) -> None:
+    fitted = [claim for what, claim in table_1(large).items() if "(isca08-watts)" in what]
+    assert len(fitted) == 5 and all(claim.word == "-" for claim in fitted)
+    assert all(claim.remark.startswith("a fit to the watts of the paper") for claim in fitted)
 
 
 def test_table_1_is_whole(large: Model) -> None:
