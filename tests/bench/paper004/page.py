@@ -13,39 +13,33 @@ from spekctl.report.sheet import (
     Axis,
     Bars,
     Grid,
-    Judged,
     Line,
     Plot,
     Quantity,
     Sheet,
     Strand,
-    Verdict,
 )
 
 PARTS = ("disks, 12 V", "disks, 5 V", "SSD")
 STATES = ("seek", "rotate", "transfer", "idle", "starting", "to standby", "standby")
 _LOADS = ("cello99", "websearch")
+_COLUMNS = ("place", "what", "paper", "here", "verdict", "rule", "reason")
 
 
-def reasons_of(claims: Sequence[Claim]) -> list[str]:
-    """Why claims do not come out as in the paper, in a sentence each."""
+def not_held(claims: Iterable[Claim]) -> list[str]:
+    """Claims that do not hold, in a sentence each."""
     return [
-        f"{claim.place}, {claim.what} ({claim.verdict}): {claim.reason}"
+        f"Does not hold: {claim.place}, {claim.what}: paper {claim.paper}; here {claim.here}."
+        + (f" {claim.reason}" if claim.reason else "")
         for claim in claims
-        if claim.reason
+        if claim.verdict == NO
     ]
 
 
-def verdicts_of(claims: Sequence[Claim]) -> list[Verdict]:
-    """Claims as rows of a sheet."""
-    return [
-        Verdict(
-            f"{claim.place}: {claim.what}",
-            f"paper {claim.paper}; here {claim.here}; {claim.verdict} ({claim.rule})",
-            {YES: True, NO: False}.get(claim.verdict),
-        )
-        for claim in claims
-    ]
+def listed(title: str, claims: Iterable[Claim]) -> Grid:
+    """A row for each claim, with its verdict, rule and reason."""
+    rows = [[getattr(claim, column) for column in _COLUMNS] for claim in claims]
+    return Grid(title, _COLUMNS, [False] * len(_COLUMNS), rows)
 
 
 def sheet_of(study: Study) -> Sheet:
@@ -76,11 +70,9 @@ def sheet_of(study: Study) -> Sheet:
         MODEL_TEXT,
         "dm-cache, dm-writecache and bcache are models of documented policies, not their code.",
         week_text(study),
-        *reasons_of(study.claims),
+        *not_held(study.claims),
     ]
-    sheet.judged = Judged("Claims of the paper", "yes", "no")
-    sheet.verdicts = verdicts_of(study.claims)
-    sheet.grids = [_footprints(study), *_tables(study)]
+    sheet.grids = [listed("Claims of the paper", study.claims), _footprints(study), *_tables(study)]
     for load in _LOADS:
         sheet.bars += [_energies(study, load), _residencies(study, load)]
         sheet.plots.append(_responses(study, load))
@@ -96,7 +88,7 @@ def week_text(study: Study) -> str:
         f"The week: disks sleep, of the time: {slept}. Small writes every 30 s reach all disks of a"
         " RAID, and those behind a cache that writes back soon. By default spek-augment does once"
         " all disks are awake and no read has missed for 5 s; with --quiet and --age of a day it"
-        " waits, and needs but the mirror for writes. dm-writecache waits for a half full SSD;"
+        " waits, and needs only the mirror for writes. dm-writecache waits for a half full SSD;"
         " until then its dirty data are on the SSD alone."
     )
 

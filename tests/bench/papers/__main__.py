@@ -32,6 +32,7 @@ from bench.papers import (
 from bench.papers.claims import OPEN, Claim, counts
 
 from spekctl import files
+from spekctl.campaigns.paper003.judgement import RULE, WITHIN
 from spekctl.documents import document
 from spekctl.documents.curve import load_curve
 from spekctl.documents.drive import Claim as StudyClaim
@@ -49,7 +50,7 @@ TITLE_003 = "One drive with several arms in place of an array"
 def claim_of(claim: StudyClaim) -> Claim:
     """A claim of the study of drives, in the words of the others."""
     word = {"-": OPEN}.get(claim.word, claim.word)
-    rule = "its rule is printed by `spekctl drive study`"
+    rule = f"order, then sizes within a factor of {WITHIN:g}"
     return Claim(claim.place, claim.what, claim.paper, claim.found, rule, word, claim.remark)
 
 
@@ -135,7 +136,9 @@ def pages(path: Path) -> dict[str, list[Claim]]:
     papers = {number: claims for number, (claims, _) in made.items()}
     papers["004"] = folder.paper004()
     for number, (claims, sheets) in made.items():
-        data = html([page.sheet_of(number, TITLES[number], claims), *sheets])
+        remark = RULE if number == "003" else ""
+        listed = page.sheet_of(number, TITLES[number], claims, remark)
+        data = page.page_of(number, TITLES[number], [listed, *sheets])
         files.write(path / f"paper-{number}.html", data)
     drawn = parts.load(path)
     summary = page.summary_of(papers, parts.grid_of(drawn) if drawn else None)
@@ -149,7 +152,7 @@ def arrays_page(path: Path) -> list[Claim]:
     measured, random = arrays.curves(), arrays.full_random()
     claims = list(paper000.of_arrays(measured, random, arrays.uncached()))
     sheets = [page.sheet_of("000", paper000.TITLE, claims), arrays.sheet_of(measured, random)]
-    files.write(path / "paper-000-arrays.html", html(sheets))
+    files.write(path / "paper-000-arrays.html", page.page_of("000", paper000.TITLE, sheets))
     return claims
 
 

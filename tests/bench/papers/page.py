@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench.paper004.page import reasons_of, verdicts_of
+from bench.paper004.page import listed, not_held
 from bench.papers.claims import VERDICTS, Claim, counts
 
-from spekctl.report.sheet import Grid, Judged, Sheet
-
-_COLUMNS = ("place", "what", "paper", "here", "verdict", "rule", "reason")
+from spekctl.report.page import html
+from spekctl.report.sheet import Grid, Sheet
 
 
 def words_of(claims: Sequence[Claim]) -> str:
@@ -23,18 +22,22 @@ def words_of(claims: Sequence[Claim]) -> str:
     )
 
 
-def sheet_of(number: str, title: str, claims: Sequence[Claim]) -> Sheet:
-    """What a paper says beside what comes out here."""
+def sheet_of(number: str, title: str, claims: Sequence[Claim], remark: str = "") -> Sheet:
+    """What a paper says beside what comes out here. @remark: on all of it."""
     text = words_of(claims)
     sheet = Sheet(
         f"paper-{number}", "paper beside measurements", f"Paper {number}: {title}",
-        verdict=text, good=None, label=f"paper {number}",
+        verdict=text, good=None, label=f"claims of paper {number}",
     )  # fmt: skip
     sheet.figures = [("claims", text)]
-    sheet.remarks = reasons_of(claims)
-    sheet.judged = Judged("Claims of the paper", "yes", "no")
-    sheet.verdicts = verdicts_of(claims)
+    sheet.remarks = [*([remark] if remark else []), *not_held(claims)]
+    sheet.grids = [listed("", claims)]
     return sheet
+
+
+def page_of(number: str, title: str, sheets: Sequence[Sheet]) -> bytes:
+    """The page of a paper."""
+    return html(sheets, title=f"Paper {number}: {title}")
 
 
 def summary_of(papers: Mapping[str, Sequence[Claim]], times: Grid | None = None) -> Sheet:
@@ -47,7 +50,7 @@ def summary_of(papers: Mapping[str, Sequence[Claim]], times: Grid | None = None)
     sheet.figures = [(f"paper {number}", words_of(claims)) for number, claims in papers.items()]
     sheet.grids = [
         counted(papers),
-        *(_listed(number, claims) for number, claims in papers.items()),
+        *(listed(f"Paper {number}", claims) for number, claims in papers.items()),
         *([times] if times else []),
     ]
     return sheet
@@ -76,8 +79,3 @@ def counted(papers: Mapping[str, Sequence[Claim]]) -> Grid:
     columns = ("paper", *VERDICTS, "claims")
     numeric = [number > 0 for number in range(len(columns))]
     return Grid("Verdicts", columns, numeric, [*rows, ["all", *map(str, total)]])
-
-
-def _listed(number: str, claims: Sequence[Claim]) -> Grid:
-    rows = [[getattr(claim, column) for column in _COLUMNS] for claim in claims]
-    return Grid(f"Paper {number}", _COLUMNS, [False] * len(_COLUMNS), rows)

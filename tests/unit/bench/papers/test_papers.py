@@ -407,7 +407,13 @@ def test_pages_and_summary_agree(
         assert list(map(int, row[1:])) == [*paper["verdicts"].values(), len(paper["claims"])]
         if number != "004":
             text = (tmp_path / f"paper-{number}.html").read_text()
-            assert all(claim["verdict"] in text for claim in paper["claims"])
+            assert f"<title>Paper {number}: " in text
+            assert all(
+                f"<td>{claim['verdict']}</td><td>{claim['rule']}</td>" in html.unescape(text)
+                for claim in paper["claims"]
+            )
+            failed = sum(claim["verdict"] == NO for claim in paper["claims"])
+            assert text.count("Does not hold: ") == failed
     study_words = [claim.word.replace("-", OPEN) for claim in short_study().claims]
     assert [claim["verdict"] for claim in data["003"]["claims"]] == study_words
     assert data["004"]["verdicts"] == {YES: 0, PARTLY: 0, NO: 1, OPEN: 0}
