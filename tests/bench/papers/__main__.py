@@ -32,7 +32,7 @@ from bench.papers import (
 from bench.papers.claims import OPEN, Claim, counts
 
 from spekctl import files
-from spekctl.campaigns.paper003.judgement import RULE, WITHIN
+from spekctl.campaigns.paper003.judgement import RULE
 from spekctl.documents import document
 from spekctl.documents.curve import load_curve
 from spekctl.documents.drive import Claim as StudyClaim
@@ -50,8 +50,9 @@ TITLE_003 = "One drive with several arms in place of an array"
 def claim_of(claim: StudyClaim) -> Claim:
     """A claim of the study of drives, in the words of the others."""
     word = {"-": OPEN}.get(claim.word, claim.word)
-    rule = f"order, then sizes within a factor of {WITHIN:g}"
-    return Claim(claim.place, claim.what, claim.paper, claim.found, rule, word, claim.remark)
+    reason = f"{claim.remark[0].upper()}{claim.remark[1:]}." if claim.remark else ""
+    rule = "order, then sizes"
+    return Claim(claim.place, claim.what, claim.paper, claim.found, rule, word, reason)
 
 
 class Folder:

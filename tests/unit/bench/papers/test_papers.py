@@ -447,6 +447,7 @@ def test_a_claim_of_the_study_keeps_its_words() -> None:
     first: Any = short_study().claims[0]
     claim = claim_of(first)
     assert (claim.place, claim.paper, claim.here) == (first.place, first.paper, first.found)
+    assert (claim.rule, claim.reason[:8]) == ("order, then sizes", "Figures ")
 
 
 def test_the_sentence_counts() -> None:
