@@ -10,6 +10,8 @@ Once all are complete, it begins with an empty folder.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import resource
 import shutil
 import subprocess
@@ -21,10 +23,12 @@ from pathlib import Path
 import msgspec
 from bench.commit import commit
 from bench.papers import page
+from lib.harness.process import LIBC
 
 from spekctl import files
 from spekctl.report.sheet import Grid
 
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 FILE = "parts.json"
 TEXT = "figures.txt"
 COLUMNS = ("part", "seconds", "CPU seconds", "commit", "result")
@@ -71,6 +75,19 @@ def _cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def adopt_orphans() -> None:
+    """Become the parent of processes below whose own parents end first, as those of a guest do."""
+    if LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError("the kernel refuses to make this process a subreaper")
+
+
+def wait_for_orphans() -> None:
+    """Their time counts once they have been waited for."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
 def draw(folder: Path, name: str) -> Part:
     """Draw one, print what it prints, and keep it in the folder's text."""
     begin_s, used_s = time.monotonic(), _cpu_s()
@@ -84,6 +101,7 @@ def draw(folder: Path, name: str) -> Part:
             text.write(line)
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
+    wait_for_orphans()
     wall_s, cpu_s = time.monotonic() - begin_s, _cpu_s() - used_s
     return Part(name, round(wall_s, 1), round(cpu_s, 1), commit(), process.returncode)
 
@@ -94,6 +112,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("parts", nargs="+", metavar="PART", help="words of .ci/figures")
     parser.add_argument("--then", nargs="+", default=[], metavar="PART", help="drawn after them")
     given = parser.parse_args(words)
+    adopt_orphans()
     every = [*given.parts, *given.then]
     drawn = {part.name: part for part in load(given.folder) if not part.code}
     if drawn.keys() >= set(every):

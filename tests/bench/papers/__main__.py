@@ -92,7 +92,7 @@ class Folder:
         names = {
             (device, name): f"fig7-{device}-{name}.json"
             for device in paper002.DEVICES
-            for name in (paper002.SPEK, *paper002.RIVALS)
+            for name in (table3.SPEK, *paper002.RIVALS)
         }
         curves = {key: load_curve(self.path / name) for key, name in names.items()}
         counted = table3.load_table(self.path / table3.FILE)

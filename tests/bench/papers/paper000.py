@@ -182,7 +182,7 @@ def of_arrays(measured: Curves, full_random: float, uncached: Sequence[Point]) -
         f" {', '.join(str(point.bsu) for point in uncached)} BSU",
         "not judged", OPEN, "The paper's disks have their caches on, as those of the other rows.",
     )  # fmt: skip
-    for place, what, paper, why in (
+    for place, what, printed, why in (
         (
             "Figure 3", "curves of the hardware RAID and its write-back cache", "drawn",
             NO_CONTROLLER,
@@ -197,7 +197,7 @@ def of_arrays(measured: Curves, full_random: float, uncached: Sequence[Point]) -
             "Nothing is printed to judge by. `spekctl run` records it over time in its disk table.",
         ),
     ):  # fmt: skip
-        yield no_figure(place, what, paper, why)
+        yield no_figure(place, what, printed, why)
 
 
 def _kept_up(curves: Sequence[Sequence[Point]]) -> Claim:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,12 @@ WORDS = [str(FOLDER), "fig1", "fig7", "--then", "draw"]
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tree whose .ci/figures notes its words, and fails with those of which there is a file."""
+    """A tree whose .ci/figures notes its words, and fails with those of which there is a file.
+
+    This process has children of its own, and waits for none of them here.
+    """
+    monkeypatch.setattr(parts, "adopt_orphans", lambda: None)
+    monkeypatch.setattr(parts, "wait_for_orphans", lambda: None)
     script = tmp_path / ".ci/figures"
     script.parent.mkdir()
     script.write_text(SCRIPT)
@@ -60,6 +68,17 @@ def test_a_failure_is_told_and_the_next_start_draws_what_is_missing(
     # What is made of the others is made again.
     assert drawn(tree) == ["fig1", "draw"]
     assert "parts: fig7 is complete" in capfd.readouterr().out
+
+
+def test_a_part_ends_with_the_last_of_its_processes(tree: Path) -> None:
+    """As a guest, whose emulator outlives the program that has started it."""
+    (tree / ".ci/figures").write_text("#!/bin/sh\n(sleep 1; echo x >late) >/dev/null 2>&1 &\n")
+    script = f"import sys\nfrom bench import parts\nsys.exit(parts.main({[str(FOLDER), 'fig1']}))"
+    drawn = subprocess.run(
+        [sys.executable, "-c", script],
+        check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert drawn.returncode == 0 and (tree / "late").read_text() == "x\n"
 
 
 def test_after_all_are_complete_it_begins_with_an_empty_folder(tree: Path) -> None:

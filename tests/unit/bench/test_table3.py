@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from bench import table3
+from bench.drivers import Drivers
 from bench.table3 import LOADS, Load, Row, Table3
 
 WHAT_STARTING_COSTS = 300
@@ -54,7 +55,7 @@ def test_the_table_is_kept_and_shown(tmp_path: Path) -> None:
 
 
 def test_fio_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table3.Drivers, "connect", lambda _drivers: None)
+    monkeypatch.setattr(Drivers, "connect", lambda _drivers: None)
     by_generator = table3.senders("/dev/null", ["sh", "-c", "echo no such engine >&2; exit 3"])
     assert list(by_generator) == list(table3.GENERATORS)
     with pytest.raises(Exception, match="no such engine"):
