@@ -244,11 +244,16 @@ def _responses(disks: Mapping[int, Sequence[Point]]) -> Iterator[Claim]:
 
 def _responses_of_flash(ssds: Mapping[int, Sequence[Point]]) -> Claim:
     before = [
-        max(point.mean_ms for point in points if point.bsu < peak_of(list(points)).bsu)
+        max(
+            point.mean_ms
+            for point in points
+            if point.iops >= (1 - KEPT_UP) * IOPS_PER_BSU * point.bsu
+        )
         for points in ssds.values()
     ]
     return Claim(
-        "Section 3.A", "response of SSDs below their peak", f"{SSD_MS:g} ms, consistently",
+        "Section 3.A", "response of SSDs at loads with which they keep pace",
+        f"{SSD_MS:g} ms, consistently",
         f"at most {', '.join(f'{ms:.1f}' for ms in before)} ms on x1, x3, x6", NEAR,
         _near([SSD_MS] * len(before), before),
         "A drive that needs 80 ms for each I/O reaches the paper's 15,000 IOPS only with 1,200 I/Os"
