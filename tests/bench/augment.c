@@ -10,7 +10,7 @@
  *					own: reads that hit, which the caller does itself
  *	augment recover BLOCKS RECORDS LENGTH
  *					recover an SSD of BLOCKS with RECORDS of LENGTH blocks in
- *					its log and a mirror's, for a profiler
+ *					its log and a mirror's, until it serves, for a profiler
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,7 +234,7 @@ static void recover(u32 ssd_blocks, u32 records, u32 blocks)
 	const u32 log_blocks = 256 + records * (1 + blocks);
 	struct spek_augment_header header = { .generation = 1, .blocks = blocks };
 	u8 encoded[SPEK_AUGMENT_BLOCK_BYTES] = { 0 };
-	u32 i, device;
+	u32 i, device, dirty;
 
 	begin(log_blocks, ssd_blocks - log_blocks - SPEK_AUGMENT_LOG_START);
 	for (i = 0; i < records; i++) {
@@ -248,6 +248,11 @@ static void recover(u32 ssd_blocks, u32 records, u32 blocks)
 				fail("A record does not count.");
 		spek_augment_adopt(&machine, &header, 3);
 	}
+	dirty = machine.dirty;
+	spek_augment_start(&machine, 0);
+	complete_all(0);
+	if (machine.mode != SPEK_AUGMENT_NORMAL || machine.dirty != dirty)
+		fail("Recovery did not leave the log as it was.");
 }
 
 int main(int argc, char **argv)

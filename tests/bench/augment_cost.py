@@ -31,7 +31,11 @@ PATTERNS = ("random", "sequential", "runs", "strided")
 # What is called for a bio; a caller that writes makes headers of records, too.
 CALLS = ("submit", "next_io", "encode", "complete", "next_answer", "begin_hit", "end_hit")
 BIOS = 4096
-RECOVERY_CALLS = ("choose", "init", "recover", "header_decode", "expects", "adopt")
+# Until it serves.
+RECOVERY_CALLS = (
+    *("choose", "init", "recover", "header_decode", "expects", "adopt"),
+    *("start", "next_io", "encode", "complete"),
+)
 RECORDS = 2000  # in the log
 LENGTHS = {"a record of a block": 1, "a record of 32 blocks": 32}
 TB_BLOCKS = 10**12 // 4096

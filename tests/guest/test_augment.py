@@ -273,10 +273,18 @@ def test_data_survive_removal(devices: Devices) -> None:
     with attached(devices, fresh()) as cache:
         cache.write(5, 1, blocks=100)
         generation = cache.status().generation
+    raid_writes = counters(devices.raid)[1]
     with attached(devices) as cache:
         cache.assert_holds(5, 1, blocks=100)
         status = cache.status()
         assert (status.mode, status.generation) == ("normal", generation + 1)
+        # Recovery has only read the log: what was dirty is, and is destaged when wanted.
+        assert status.dirty == 100
+        assert counters(devices.raid)[1] == raid_writes
+        device_mapper.message(NAME, "destage")
+        eventually(lambda: cache.status().dirty == 0, "the log is not destaged")
+        assert counters(devices.raid)[1] > raid_writes
+        cache.assert_holds(5, 1, blocks=100)
 
 
 def copy_disk(one: str, to: str) -> None:
@@ -500,7 +508,8 @@ def test_a_log_that_cannot_be_read_on_is_given_up_on_request_only(
             return
         with attached(left, f"{QUIET} unread end") as cache:
             cache.assert_holds(0, 1)
-            eventually(lambda: cache.status().dirty == 0, "the log is not drained")
+            device_mapper.message(NAME, "destage")
+            eventually(lambda: cache.status().dirty == 0, "the log is not destaged")
             with open(devices.raid, "rb") as raid:
                 raid.seek(BLOCK)
                 assert raid.read(BLOCK) == bytes(BLOCK)

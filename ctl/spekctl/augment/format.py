@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from crc32c import crc32c
@@ -20,16 +21,28 @@ LEAST_LOG_BLOCKS = 8 * RECORD_BLOCKS
 MOST_LOG_BLOCKS = 1 << 30
 
 HEADER_MAGIC = 0x4452434552474B53.to_bytes(8, "little")
-_VERSION = 1
+_VERSION = 2
 # magic, version, CRC-32C of the used bytes after it, UUID, generation
 _HEAD = struct.Struct("<8sII16sQ")
 _AT_CRC_END = 16
-# version, tail_seq, tail, log_blocks, ssd_blocks, device, devices, nr_members
-_SUPER = struct.Struct("<QQIIIIII")
-_SUPER_BYTES = 88
+# version, tail_seq, tail, log_blocks, ssd_blocks, device, devices, nr_members, is_agreed, nr_spans
+_SUPER = struct.Struct("<QQIIIIIIII")
+_SPANS = 16
+# generation, first_seq
+_SPAN = struct.Struct("<QQ")
+_AT_SPANS = _HEAD.size + _SUPER.size
+_SUPER_BYTES = _AT_SPANS + _SPANS * _SPAN.size
 # seq, block, blocks
 _HEADER = struct.Struct("<QQI")
 _HEADER_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """struct spek_augment_span."""
+
+    generation: int
+    first_seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +59,13 @@ class Superblock:
     device: int
     devices: int
     nr_members: int
+    is_agreed: bool
+    spans: tuple[Span, ...]
+
+    def generation_of(self, seq: int) -> int:
+        """The generation that a record with this sequence number has to be of."""
+        begun = (span for span in self.spans[1:] if span.first_seq <= seq)
+        return max(begun, key=lambda span: span.first_seq, default=self.spans[0]).generation
 
     @property
     def age(self) -> tuple[int, int]:
@@ -80,13 +100,21 @@ def superblock(block: bytes) -> Superblock | None:
     head = _intact(block, SUPER_MAGIC, _SUPER_BYTES)
     if head is None:
         return None
-    decoded = Superblock(*head, *_SUPER.unpack_from(block, _HEAD.size))
+    *fields, is_agreed, nr_spans = _SUPER.unpack_from(block, _HEAD.size)
+    if not 1 <= nr_spans <= _SPANS:
+        return None
+    spans = tuple(
+        Span(*_SPAN.unpack_from(block, _AT_SPANS + _SPAN.size * index)) for index in range(nr_spans)
+    )
+    values: tuple[Any, ...] = (*head, *fields, is_agreed == 1, spans)
+    decoded = Superblock(*values)
     possible = (
         decoded.generation
         and decoded.tail_seq
         and decoded.tail < decoded.log_blocks
         and 1 <= decoded.nr_members <= MEMBERS
         and decoded.device <= decoded.nr_members
+        and spans[0].first_seq <= decoded.tail_seq
     )
     return decoded if possible else None
 

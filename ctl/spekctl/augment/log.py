@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Follows the log of a set as the module does after a restart, without the module.
 
-A record counts if its header and all its data are intact on a device of the newest generation; the
-log ends before the first that does not. What stands there tells an end from a break: an older
+A record counts if its header and all its data are intact on a device that is in use in the newest
+generation, and if it is of the generation that the superblock has for its sequence number. The log
+ends before the first that does not. What stands there tells an end from a break: an older
 record, or none, is an end; a record that should follow but is torn or damaged is a break. A power
 cut while a write was on its way makes one too, of which nothing was acknowledged as flushed.
 """
@@ -94,7 +95,7 @@ def _next(
             if format.is_damaged_header(read[0]):
                 reasons.append(f"the header on {name_of(number)} is damaged")
             continue
-        is_ours = header.uuid == newest.uuid and header.generation == newest.generation
+        is_ours = header.uuid == newest.uuid and header.generation == newest.generation_of(seq)
         if not is_ours or header.seq < seq:
             continue
         wrong = _wrong(newest, header, place, seq, used)

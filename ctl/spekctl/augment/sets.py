@@ -31,8 +31,11 @@ class Part:
 
     @property
     def newest(self) -> Superblock:
-        """The superblock that counts."""
-        return max((copy for copy in self.copies if copy is not None), key=lambda copy: copy.age)
+        """The superblock that counts: the newest that is agreed, if there is one."""
+        return max(
+            (copy for copy in self.copies if copy is not None),
+            key=lambda copy: (copy.is_agreed, copy.age),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,10 @@ class Set:
     @property
     def newest(self) -> Superblock:
         """The newest superblock, which says where the log begins."""
-        return max((part.newest for part in self.parts.values()), key=lambda copy: copy.age)
+        return max(
+            (part.newest for part in self.parts.values()),
+            key=lambda copy: (copy.is_agreed, copy.age),
+        )
 
     @property
     def uuid(self) -> UUID:
@@ -63,13 +69,8 @@ class Set:
 
     @property
     def stale(self) -> list[int]:
-        """Devices that were lost in an earlier generation; their log does not count."""
-        generation = self.newest.generation
-        return [
-            number
-            for number, part in sorted(self.parts.items())
-            if part.newest.generation < generation
-        ]
+        """Devices that are not in use in the newest generation; their log does not count."""
+        return [number for number in sorted(self.parts) if not self.newest.devices >> number & 1]
 
     @property
     def current(self) -> list[int]:

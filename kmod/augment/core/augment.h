@@ -21,10 +21,13 @@
  *
  * Loss of a device, or a failed write or flush on it, stops writes until all dirty blocks are on
  * the RAID and superblocks of a new generation say that the log is empty. Then writes go on with
- * another member as mirror, or straight to the RAID if the SSD or all members are lost.
- * Recovery after a restart does the same. If a dirty block has no readable copy left, the
- * machine has failed: every bio ends with an error, and spek_augment_next_lost() tells the
- * blocks.
+ * another member as mirror, or straight to the RAID if the SSD or all members are lost. If a dirty
+ * block has no readable copy left, the machine has failed: every bio ends with an error, and
+ * spek_augment_next_lost() tells the blocks.
+ *
+ * Recovery after a restart keeps the log. It copies records that are on one device only, flushes
+ * all devices and begins a generation, and then bios are served. If the SSD or all members are
+ * missing or a device is lost before that has ended, it drains the log as above, and serves then.
  *
  * The caller serialises all calls. Data of a write must not change until its answer, as @crc must
  * not: a record whose data differ from its checksums ends the log after a restart, and what was
@@ -351,7 +354,7 @@ struct spek_augment_run {
  * @barrier: sequence number that has to be flushed before the tail and the blocks move
  * @is_over: a batch has ended since the tail moved
  * @retry_at_ns: end of the pause after a failure
- * @stuck: the last batch failed
+ * @stuck: the last batch, or flush of the RAID in recovery, failed
  * @shrinking: the log was over its high limit and is not at its low limit yet
  * @scan: place in the log where the search for dirty blocks continues
  */
@@ -376,6 +379,22 @@ struct spek_augment_destage {
 };
 
 /**
+ * struct spek_augment_mend - records that have to be copied to a second device
+ * @first: entry of the header of the first one; each header has the next one in its entry
+ * @last: entry of the header of the last one
+ * @begun: blocks of the first one, header included, whose copy has begun
+ * @to: device that gets it
+ * @pending: I/O in flight
+ */
+struct spek_augment_mend {
+	u32 first;
+	u32 last;
+	u32 begun;
+	u32 to;
+	u32 pending;
+};
+
+/**
  * struct spek_augment_stream - a sequence of reads
  * @next: block after the last
  * @blocks: length so far
@@ -389,7 +408,9 @@ struct spek_augment_stream {
  * struct spek_augment - the machine
  * @config: sizes and policy
  * @mode: enum spek_augment_mode
- * @generation: of records
+ * @generation: of the records to come
+ * @spans: generations of the records in the log, oldest first
+ * @nr_spans: number of spans
  * @live: bitmap of devices in use
  * @awake: bitmap of devices that are awake, those of members
  * @unflushed: bitmap of devices with records that no flush has covered
@@ -412,6 +433,10 @@ struct spek_augment_stream {
  * @version: of superblocks
  * @super_seen: bitmap of devices whose next superblock is the second one
  * @super: contents of the superblocks in flight
+ * @keeps_log: recovery leaves the log as it is, not empty
+ * @wants_flush: recovery has to flush what the log holds
+ * @has_passed: writes went straight to the RAID before the restart
+ * @mend: see there
  * @flushing: flushes of the round in flight
  * @flush_seq: what the round covers
  * @flush_failed: a flush of the round failed
@@ -446,6 +471,8 @@ struct spek_augment {
 	struct spek_augment_config config;
 	u32 mode;
 	u64 generation;
+	struct spek_augment_span spans[SPEK_AUGMENT_SPANS];
+	u32 nr_spans;
 	u32 live;
 	u32 awake;
 	u32 unflushed;
@@ -468,6 +495,10 @@ struct spek_augment {
 	u64 version;
 	u32 super_seen;
 	struct spek_augment_super super;
+	bool keeps_log;
+	bool wants_flush;
+	bool has_passed;
+	struct spek_augment_mend mend;
 	u32 flushing;
 	u64 flush_seq;
 	bool flush_failed;
@@ -501,13 +532,17 @@ struct spek_augment {
 
 /**
  * struct spek_augment_scan - what is known of the devices before recovery
- * @super: newest superblock
+ * @super: newest agreed superblock
+ * @generation: highest generation that a device knows of
+ * @version: highest version of a superblock
  * @present: bitmap of devices that have a superblock of the set
- * @stale: bitmap of those whose superblock is of an earlier generation
+ * @stale: bitmap of those that are not in use in the newest generation
  * @seen: bitmap of devices whose next superblock is the second one
  */
 struct spek_augment_scan {
 	struct spek_augment_super super;
+	u64 generation;
+	u64 version;
 	u32 present;
 	u32 stale;
 	u32 seen;

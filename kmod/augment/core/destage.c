@@ -9,7 +9,8 @@
  *	RETAIL	write superblocks with the new tail, behind what earlier batches have moved
  *	MOVE	read the blocks into buffers, write them to the RAID
  *	SETTLE	flush the RAID; the blocks are clean
- *	RENEW	the log has been drained: write superblocks of a new generation
+ *	ANNOUNCE	the log has been recovered or drained: write superblocks of a new generation
+ *	AGREE	all devices have them: write those that count
  */
 #include "machine.h"
 
@@ -222,16 +223,25 @@ static void move(struct spek_augment *m)
 	d->step = SPEK_AUGMENT_SETTLE;
 }
 
+/**
+ * spek_augment_pause() - try again later what the RAID has refused
+ * @m: machine
+ */
+void spek_augment_pause(struct spek_augment *m)
+{
+	m->destage.stuck = true;
+	m->destage.retry_at_ns = m->now_ns + m->config.retry_ns;
+	m->destage.scan = m->tail;
+}
+
 static void settle(struct spek_augment *m, int error)
 {
 	struct spek_augment_destage *d = &m->destage;
 
 	end_items(m, 0, d->nr_items, !error);
-	d->stuck = d->failed || error;
-	if (d->stuck) {
-		d->retry_at_ns = m->now_ns + m->config.retry_ns;
-		d->scan = m->tail;
-	}
+	d->stuck = false;
+	if (d->failed || error)
+		spek_augment_pause(m);
 	d->step = SPEK_AUGMENT_IDLE;
 	d->is_over = true;
 	m->again = true;
@@ -284,16 +294,24 @@ static bool is_due(struct spek_augment *m)
 	return d->shrinking || d->to_seq > d->tail_seq;
 }
 
+/* The log begins where it did if it still holds something. */
+static void write_generation(struct spek_augment *m, u32 step)
+{
+	m->destage.step = step;
+	m->destage.failed = false;
+	spek_augment_super_write(m, m->live, m->dirty ? m->tail : m->head,
+				 m->dirty ? m->tail_seq : m->issued_seq + 1,
+				 step == SPEK_AUGMENT_AGREE);
+}
+
 static void renew(struct spek_augment *m)
 {
 	if (!m->live) {
 		spek_augment_fail(m);
 		return;
 	}
-	m->generation++;
-	m->destage.step = SPEK_AUGMENT_RENEW;
-	m->destage.failed = false;
-	spek_augment_super_write(m, m->live, m->generation, m->head, m->issued_seq + 1);
+	spek_augment_begin_generation(m, m->dirty ? m->tail_seq : m->issued_seq + 1);
+	write_generation(m, SPEK_AUGMENT_ANNOUNCE);
 }
 
 /*
@@ -332,9 +350,15 @@ static void idle(struct spek_augment *m)
 		idle_normally(m, is_pause);
 		return;
 	}
-	if (is_pause || m->done_seq != m->issued_seq || m->flushing)
+	if (is_pause || m->done_seq != m->issued_seq || m->flushing || m->mend.pending)
 		return;
-	if (m->dirty)
+	if (!spek_augment_has_span(m))
+		m->keeps_log = false;
+	if (m->keeps_log && spek_augment_mend_step(m))
+		return;
+	if (m->wants_flush)
+		spek_augment_flush_all(m);
+	else if (m->dirty && !m->keeps_log)
 		drain_batch(m);
 	else
 		renew(m);
@@ -356,8 +380,8 @@ static void pass_barrier(struct spek_augment *m)
 		d->step = SPEK_AUGMENT_RETAIL;
 		d->failed = false;
 		spek_augment_super_write(m, spek_augment_bit(SPEK_AUGMENT_SSD) |
-					    spek_augment_bit(m->mirror),
-					 m->generation, d->tail, d->tail_seq);
+					    spek_augment_bit(spek_augment_any_mirror(m)),
+					 d->tail, d->tail_seq, true);
 	}
 }
 
@@ -415,6 +439,21 @@ static void write_end(struct spek_augment *m, struct spek_augment_slot *slot, in
 	m->again = true;
 }
 
+/* What superblocks say is in use has to be, or the generation is begun once more. */
+static void generation_end(struct spek_augment *m)
+{
+	struct spek_augment_destage *d = &m->destage;
+	bool is_announced = d->step == SPEK_AUGMENT_ANNOUNCE;
+
+	d->step = SPEK_AUGMENT_IDLE;
+	if (d->failed || m->super.devices != m->live)
+		return;
+	if (is_announced)
+		write_generation(m, SPEK_AUGMENT_AGREE);
+	else
+		spek_augment_resume(m);
+}
+
 static void super_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
 {
 	struct spek_augment_destage *d = &m->destage;
@@ -426,10 +465,8 @@ static void super_end(struct spek_augment *m, struct spek_augment_slot *slot, in
 	if (--d->pending)
 		return;
 	m->again = true;
-	if (d->step == SPEK_AUGMENT_RENEW) {
-		d->step = SPEK_AUGMENT_IDLE;
-		if (!d->failed)
-			spek_augment_resume(m);
+	if (d->step != SPEK_AUGMENT_RETAIL) {
+		generation_end(m);
 		return;
 	}
 	if (!d->failed) {

@@ -30,6 +30,7 @@ void spek_augment_drop(struct spek_augment *m, u32 device)
 	if (m->mirror == device)
 		m->mirror = 0;
 	m->destage.scan = m->tail;
+	m->keeps_log = false;
 	if (m->mode == SPEK_AUGMENT_NORMAL)
 		m->mode = SPEK_AUGMENT_DRAINING;
 	m->again = true;
@@ -46,17 +47,17 @@ void spek_augment_fail(struct spek_augment *m)
 }
 
 /**
- * spek_augment_resume() - accept writes after the log has been drained
- * @m: machine whose devices have superblocks of the new generation
+ * spek_augment_resume() - accept writes after the log has been recovered or drained
+ * @m: machine whose devices have agreed superblocks of the new generation
  */
 void spek_augment_resume(struct spek_augment *m)
 {
-	m->tail = m->head;
-	m->tail_seq = m->issued_seq + 1;
+	m->tail = m->super.tail;
+	m->tail_seq = m->super.tail_seq;
 	m->done_seq = m->issued_seq;
 	m->flushed_seq = m->issued_seq;
 	m->unflushed = 0;
-	m->mark_ns = SPEK_AUGMENT_NEVER;
+	m->mark_ns = m->dirty ? m->now_ns : SPEK_AUGMENT_NEVER;
 	m->mode = SPEK_AUGMENT_PASSING;
 	if ((m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & SPEK_AUGMENT_ALL_MEMBERS))
 		m->mode = SPEK_AUGMENT_NORMAL;

@@ -49,14 +49,20 @@ static void flush_devices(struct spek_augment *m, u32 devices)
 
 /**
  * spek_augment_flush_all() - flush all devices, whatever was written to them
- * @m: machine that has just adopted a log
+ * @m: machine that has adopted a log
  *
  * Without a power cut before, as after a crash of the kernel, records may be in the devices' caches
- * only, and a cut while they are drained would leave torn blocks without them.
+ * only, and a cut would take away what bios have seen of them, or leave torn blocks without them.
+ * So may be blocks that writes had left on the RAID when they passed by the log.
  */
 void spek_augment_flush_all(struct spek_augment *m)
 {
+	m->wants_flush = false;
 	flush_devices(m, m->live);
+	if (!m->has_passed)
+		return;
+	spek_augment_io_new(m, SPEK_AUGMENT_FOR_FLUSH, SPEK_AUGMENT_FLUSH, SPEK_AUGMENT_RAID, 0, 0);
+	m->flushing++;
 }
 
 /**
@@ -88,7 +94,10 @@ void spek_augment_flush_step(struct spek_augment *m)
  */
 void spek_augment_flush_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
 {
-	if (error) {
+	if (error && slot->io.device == SPEK_AUGMENT_RAID) {
+		m->wants_flush = true;
+		spek_augment_pause(m);
+	} else if (error) {
 		m->flush_failed = true;
 		spek_augment_drop(m, slot->io.device);
 	}

@@ -4,13 +4,15 @@
 
 #define SUPER_MAGIC	0x5250555345524b53ULL
 #define HEADER_MAGIC	0x4452434552474b53ULL
-#define FORMAT_VERSION	1
+#define FORMAT_VERSION	2
 /* Both begin with magic, version, and CRC-32C of the used bytes after it. */
 #define AT_VERSION	8
 #define AT_CRC		12
 #define AT_UUID		16
 #define AT_GENERATION	32
-#define SUPER_BYTES	88
+#define AT_SPANS	88
+#define SPAN_BYTES	16
+#define SUPER_BYTES	(AT_SPANS + SPAN_BYTES * SPEK_AUGMENT_SPANS)
 #define HEADER_BYTES	64
 #define HEADER_MAX	(HEADER_BYTES + 4 * SPEK_AUGMENT_RECORD_BLOCKS)
 
@@ -100,6 +102,8 @@ static void get_uuid(const u8 *from, u8 *uuid)
  */
 void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to)
 {
+	u32 i;
+
 	spek_memset(to, 0, SPEK_AUGMENT_BLOCK_BYTES);
 	put_head(to, SUPER_MAGIC, super->uuid, super->generation);
 	put64(to + 40, super->version);
@@ -110,6 +114,12 @@ void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to)
 	put32(to + 68, super->device);
 	put32(to + 72, super->devices);
 	put32(to + 76, super->nr_members);
+	put32(to + 80, super->is_agreed);
+	put32(to + 84, super->nr_spans);
+	for (i = 0; i < super->nr_spans; i++) {
+		put64(to + AT_SPANS + SPAN_BYTES * i, super->spans[i].generation);
+		put64(to + AT_SPANS + SPAN_BYTES * i + 8, super->spans[i].first_seq);
+	}
 	put_crc(to, SUPER_BYTES);
 }
 
@@ -122,6 +132,8 @@ void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to)
  */
 bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 {
+	u32 i;
+
 	if (!is_intact(from, SUPER_MAGIC, SUPER_BYTES))
 		return false;
 	get_uuid(from, super->uuid);
@@ -134,9 +146,17 @@ bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 	super->device = get32(from + 68);
 	super->devices = get32(from + 72);
 	super->nr_members = get32(from + 76);
+	super->is_agreed = get32(from + 80) == 1;
+	super->nr_spans = get32(from + 84);
+	for (i = 0; i < SPEK_AUGMENT_SPANS; i++) {
+		super->spans[i].generation = get64(from + AT_SPANS + SPAN_BYTES * i);
+		super->spans[i].first_seq = get64(from + AT_SPANS + SPAN_BYTES * i + 8);
+	}
 	return super->generation && super->tail_seq && super->tail < super->log_blocks &&
 	       super->nr_members && super->nr_members <= SPEK_AUGMENT_MEMBERS &&
-	       super->device <= super->nr_members;
+	       super->device <= super->nr_members && super->nr_spans &&
+	       super->nr_spans <= SPEK_AUGMENT_SPANS &&
+	       super->spans[0].first_seq <= super->tail_seq;
 }
 
 /**

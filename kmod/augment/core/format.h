@@ -10,8 +10,17 @@
  * on the member that mirrors it, and never wraps at the end of the log. The header has the sequence
  * number, generation and a CRC-32C of each block, so that a record counts only if complete.
  *
- * Each generation begins with an empty log. A record of an earlier generation does not count, and
- * a device whose superblock is of an earlier generation has no record that counts.
+ * A generation begins at each restart and loss of a device. The log may hold records of several;
+ * the superblock has for each the sequence number of its first record, and a record counts only if
+ * it is of the generation that its sequence number belongs to: those that the restart before did
+ * not find stay without effect, wherever they turn up later. A device that is not in use in the
+ * newest generation has no record that counts.
+ *
+ * A superblock announces a generation on each device in use before another one says on any that it
+ * is agreed, and it serves only after all of them say so. Every device thus knows of an agreed
+ * generation, and any that begin the next one without the others give it a greater number; one that
+ * was only announced has never served. The announcement and what follows it go to the place of the
+ * older superblock: the newest agreed one stays until there is a newer one.
  */
 #ifndef SPEK_AUGMENT_FORMAT_H
 #define SPEK_AUGMENT_FORMAT_H
@@ -22,6 +31,7 @@
 #define SPEK_AUGMENT_RECORD_BLOCKS	32
 #define SPEK_AUGMENT_LOG_START		2
 #define SPEK_AUGMENT_MEMBERS		8
+#define SPEK_AUGMENT_SPANS		16
 #define SPEK_AUGMENT_MAX_BLOCK		(1ULL << 48)
 /* The SSD is device 0, member i is device 1 + i. */
 #define SPEK_AUGMENT_SSD		0
@@ -29,9 +39,19 @@
 #define SPEK_AUGMENT_RAID		(1 + SPEK_AUGMENT_MEMBERS)
 
 /**
+ * struct spek_augment_span - the records of a generation in the log
+ * @generation: generation
+ * @first_seq: sequence number of its first record; its last is before that of the next span
+ */
+struct spek_augment_span {
+	u64 generation;
+	u64 first_seq;
+};
+
+/**
  * struct spek_augment_super - contents of a superblock
  * @uuid: identity of the set of devices
- * @generation: generation of the records that count, from 1
+ * @generation: generation of the records to come, from 1
  * @version: number of the superblock, which rises with each write to any device
  * @tail_seq: sequence number of the first record that counts
  * @tail: place of that record in the log in blocks
@@ -40,6 +60,9 @@
  * @device: number of the device that this superblock is on
  * @devices: bitmap of the devices in use in this generation
  * @nr_members: number of members of the RAID
+ * @is_agreed: the generation is known to all devices in use
+ * @nr_spans: number of spans, from 1
+ * @spans: generations of the records that count, oldest first
  */
 struct spek_augment_super {
 	u8 uuid[16];
@@ -52,6 +75,9 @@ struct spek_augment_super {
 	u32 device;
 	u32 devices;
 	u32 nr_members;
+	bool is_agreed;
+	u32 nr_spans;
+	struct spek_augment_span spans[SPEK_AUGMENT_SPANS];
 };
 
 /**

@@ -224,6 +224,9 @@ void spek_augment_complete(struct spek_augment *m, u64 now_ns, u32 tag, int erro
 	case SPEK_AUGMENT_FOR_PASS:
 		pass_end(m, slot, error);
 		break;
+	case SPEK_AUGMENT_FOR_MEND:
+		spek_augment_mend_end(m, slot, error);
+		break;
 	default:
 		spek_augment_destage_end(m, slot, error);
 	}

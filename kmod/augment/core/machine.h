@@ -42,6 +42,7 @@ enum spek_augment_purpose {
 	SPEK_AUGMENT_FOR_SUPER,
 	SPEK_AUGMENT_FOR_WAKE,
 	SPEK_AUGMENT_FOR_PASS,
+	SPEK_AUGMENT_FOR_MEND,
 };
 
 enum spek_augment_step {
@@ -50,7 +51,8 @@ enum spek_augment_step {
 	SPEK_AUGMENT_SETTLE,
 	SPEK_AUGMENT_BARRIER,
 	SPEK_AUGMENT_RETAIL,
-	SPEK_AUGMENT_RENEW,
+	SPEK_AUGMENT_ANNOUNCE,
+	SPEK_AUGMENT_AGREE,
 };
 
 #define SPEK_AUGMENT_ALL_MEMBERS \
@@ -135,11 +137,13 @@ void spek_augment_flush_step(struct spek_augment *m);
 void spek_augment_flush_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
 /* destage.c */
+void spek_augment_pause(struct spek_augment *m);
 void spek_augment_destage_step(struct spek_augment *m);
 void spek_augment_destage_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
 /* wake.c */
 bool spek_augment_has_mirror(struct spek_augment *m);
+u32 spek_augment_any_mirror(const struct spek_augment *m);
 void spek_augment_wake_set(struct spek_augment *m, u32 member, bool is_awake);
 void spek_augment_wake_note(struct spek_augment *m, const struct spek_augment_slot *slot);
 void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
@@ -151,7 +155,15 @@ void spek_augment_fail(struct spek_augment *m);
 void spek_augment_resume(struct spek_augment *m);
 
 /* super.c */
-void spek_augment_super_write(struct spek_augment *m, u32 devices, u64 generation, u32 tail,
-			      u64 tail_seq);
+u64 spek_augment_generation_of(const struct spek_augment *m, u64 seq);
+bool spek_augment_has_span(const struct spek_augment *m);
+void spek_augment_begin_generation(struct spek_augment *m, u64 tail_seq);
+void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64 tail_seq,
+			      bool is_agreed);
+
+/* mend.c */
+void spek_augment_mend_note(struct spek_augment *m, u32 header);
+bool spek_augment_mend_step(struct spek_augment *m);
+void spek_augment_mend_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
 #endif

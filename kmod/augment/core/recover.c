@@ -11,8 +11,9 @@
  *	} until there is none;
  *	spek_augment_start(m, now_ns);
  *
- * The machine then drains what it has adopted before it serves anything: some records may be on
- * one device only, where a bio could see them and the next failure take them away.
+ * Before it serves anything, the machine copies records that are on one device only, where a bio
+ * could see them and the next failure take them away. What it then begins is a generation of its
+ * own, as devices may have later records of the last one that were not found.
  */
 #include "machine.h"
 
@@ -38,6 +39,10 @@ void spek_augment_format(const struct spek_augment_config *config, u32 device,
 	super->device = device;
 	super->devices = (2U << config->nr_members) - 1;
 	super->nr_members = config->nr_members;
+	super->is_agreed = true;
+	super->nr_spans = 1;
+	super->spans[0].generation = 1;
+	super->spans[0].first_seq = 1;
 }
 
 static int check_super(const struct spek_augment_config *config,
@@ -70,11 +75,37 @@ static bool is_later(const struct spek_augment_super *super, const struct spek_a
 /* The one that counts of a device's two superblocks; NONE: there is none. */
 static u32 newest_of(const struct spek_augment_super *supers, u32 found)
 {
-	if (!found)
-		return SPEK_AUGMENT_NONE;
-	if (found != 3)
-		return found - 1;
-	return is_later(&supers[1], &supers[0]);
+	u32 newest = SPEK_AUGMENT_NONE;
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		if ((found >> i & 1) && supers[i].is_agreed &&
+		    (newest == SPEK_AUGMENT_NONE || is_later(&supers[i], &supers[newest])))
+			newest = i;
+	return newest;
+}
+
+/* What a device knows of the set, also of a generation that was only announced. */
+static int note_supers(const struct spek_augment_config *config,
+		       const struct spek_augment_super *supers, u32 found, u32 device,
+		       struct spek_augment_scan *scan, struct spek_refusal *refusal)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < 2; i++) {
+		if (!(found >> i & 1))
+			continue;
+		err = check_super(config, &supers[i], device, refusal);
+		if (err)
+			return err;
+		scan->present |= spek_augment_bit(device);
+		if (supers[i].generation > scan->generation)
+			scan->generation = supers[i].generation;
+		if (supers[i].version > scan->version)
+			scan->version = supers[i].version;
+	}
+	return 0;
 }
 
 /**
@@ -83,8 +114,7 @@ static u32 newest_of(const struct spek_augment_super *supers, u32 found)
  * @unread: bitmap of devices that could not be read there
  *
  * A record that was flushed is on the SSD and on a member. The SSD alone tells that there is none,
- * and so do all members together. A stale device that was not lost has missed the beginning of a
- * generation, which a cut ended before it had a record.
+ * and so do all members together.
  *
  * Return: true if neither is known.
  */
@@ -109,43 +139,39 @@ int spek_augment_choose(const struct spek_augment_config *config,
 			const struct spek_augment_super *supers, const u32 *found,
 			struct spek_augment_scan *scan, struct spek_refusal *refusal)
 {
-	u64 generations[1 + SPEK_AUGMENT_MEMBERS];
-	u64 version = 0;
 	u32 device;
 	int err;
 
 	spek_memset(scan, 0, sizeof(*scan));
 	for (device = 0; device <= config->nr_members; device++) {
-		u32 which = newest_of(&supers[2 * device], found[device]);
-		const struct spek_augment_super *super;
+		const struct spek_augment_super *own = &supers[2 * device];
+		u32 which = newest_of(own, found[device]);
 
-		if (which == SPEK_AUGMENT_NONE)
-			continue;
-		super = &supers[2 * device + which];
-		err = check_super(config, super, device, refusal);
+		err = note_supers(config, own, found[device], device, scan, refusal);
 		if (err)
 			return err;
-		generations[device] = super->generation;
-		scan->present |= spek_augment_bit(device);
+		if (which == SPEK_AUGMENT_NONE)
+			continue;
 		/* The next write goes to the place of the older copy. */
 		if (!which)
 			scan->seen |= spek_augment_bit(device);
-		if (super->version > version)
-			version = super->version;
-		if (is_later(super, &scan->super))
-			scan->super = *super;
+		if (is_later(&own[which], &scan->super))
+			scan->super = own[which];
 	}
-	if (!scan->present)
+	if (!scan->super.generation)
 		return spek_refuse(refusal, 0, 0, -ENODEV, "No device has a superblock.");
-	scan->super.version = version;
-	for (device = 0; device <= config->nr_members; device++)
-		if ((scan->present & spek_augment_bit(device)) &&
-		    generations[device] < scan->super.generation)
-			scan->stale |= spek_augment_bit(device);
+	scan->stale = scan->present & ~scan->super.devices;
 	if (spek_augment_is_unknown(scan, 0))
 		return spek_refuse(refusal, 0, 0, -EIO,
 				   "The SSD and a member are missing: what they held is unknown.");
 	return 0;
+}
+
+/* Records need the SSD and a member. */
+static bool has_log(u32 devices)
+{
+	return (devices & spek_augment_bit(SPEK_AUGMENT_SSD)) &&
+	       (devices & SPEK_AUGMENT_ALL_MEMBERS);
 }
 
 /**
@@ -155,9 +181,14 @@ int spek_augment_choose(const struct spek_augment_config *config,
  */
 void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan *scan)
 {
+	u32 i;
+
 	m->mode = SPEK_AUGMENT_RECOVERING;
-	m->generation = scan->super.generation;
-	m->version = scan->super.version;
+	m->generation = scan->generation;
+	m->nr_spans = scan->super.nr_spans;
+	for (i = 0; i < m->nr_spans; i++)
+		m->spans[i] = scan->super.spans[i];
+	m->version = scan->version;
 	m->super_seen = scan->seen;
 	m->live = scan->present;
 	m->awake = scan->present;
@@ -169,6 +200,10 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
 	m->done_seq = m->issued_seq;
 	m->flushed_seq = m->issued_seq;
 	m->destage.scan = m->tail;
+	m->keeps_log = has_log(m->live);
+	m->has_passed = !has_log(scan->super.devices);
+	m->mend.first = SPEK_AUGMENT_NONE;
+	m->mend.last = SPEK_AUGMENT_NONE;
 }
 
 static bool is_next(const struct spek_augment *m, const struct spek_augment_header *header)
@@ -178,7 +213,8 @@ static bool is_next(const struct spek_augment *m, const struct spek_augment_head
 	for (i = 0; i < 16; i++)
 		if (header->uuid[i] != m->config.uuid[i])
 			return false;
-	return header->generation == m->generation && header->seq == m->issued_seq + 1 &&
+	return header->generation == spek_augment_generation_of(m, m->issued_seq + 1) &&
+	       header->seq == m->issued_seq + 1 &&
 	       header->blocks < m->config.log_blocks - m->head &&
 	       spek_augment_used(m) + 1 + header->blocks < m->config.log_blocks;
 }
@@ -224,14 +260,20 @@ bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augm
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
 			u32 devices)
 {
-	u32 mirror = 0;
+	u32 mirror = 0, lacks = 0;
 	u32 i, old;
 
 	while (mirror < SPEK_AUGMENT_MEMBERS &&
 	       !(devices & spek_augment_bit(SPEK_AUGMENT_MEMBER + mirror)))
 		mirror++;
-	m->entries[m->head].state = SPEK_AUGMENT_HEADER;
+	if (!(devices & spek_augment_bit(SPEK_AUGMENT_SSD)))
+		lacks |= SPEK_AUGMENT_NO_SSD;
+	if (mirror == SPEK_AUGMENT_MEMBERS)
+		lacks |= SPEK_AUGMENT_NO_MIRROR;
+	m->entries[m->head].state = SPEK_AUGMENT_HEADER | lacks;
 	m->entries[m->head].low = header->blocks;
+	m->entries[m->head].member = SPEK_AUGMENT_MEMBER + mirror;
+	spek_augment_mend_note(m, m->head);
 	for (i = 0; i < header->blocks; i++) {
 		u32 entry = m->head + 1 + i;
 		struct spek_augment_entry *adopted = &m->entries[entry];
@@ -241,12 +283,8 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
 			spek_augment_map_retire(m, old);
 		adopted->low = header->block + i;
 		adopted->high = (header->block + i) >> 32;
-		adopted->state = SPEK_AUGMENT_DIRTY;
+		adopted->state = SPEK_AUGMENT_DIRTY | lacks;
 		adopted->member = SPEK_AUGMENT_MEMBER + mirror;
-		if (!(devices & spek_augment_bit(SPEK_AUGMENT_SSD)))
-			adopted->state |= SPEK_AUGMENT_NO_SSD;
-		if (mirror == SPEK_AUGMENT_MEMBERS)
-			adopted->state |= SPEK_AUGMENT_NO_MIRROR;
 		m->dirty++;
 		spek_augment_map_insert(m, entry);
 	}
@@ -258,13 +296,12 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
 }
 
 /**
- * spek_augment_start() - begin to drain what was adopted, and then to serve
+ * spek_augment_start() - make sure of what was adopted, and then serve
  * @m: recovered
  * @now_ns: time
  */
 void spek_augment_start(struct spek_augment *m, u64 now_ns)
 {
-	if (m->dirty)
-		spek_augment_flush_all(m);
+	m->wants_flush = m->dirty || m->has_passed;
 	spek_augment_tick(m, now_ns);
 }

@@ -1,26 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Superblocks: where the log begins and which generation counts. */
+/* Superblocks: where the log begins, and which generations count. */
 #include "machine.h"
+
+/**
+ * spek_augment_generation_of() - tell to which generation a record belongs
+ * @m: machine
+ * @seq: sequence number of a record that counts, or of the next one
+ *
+ * Return: generation.
+ */
+u64 spek_augment_generation_of(const struct spek_augment *m, u64 seq)
+{
+	u32 i = m->nr_spans - 1;
+
+	while (i && m->spans[i].first_seq > seq)
+		i--;
+	return m->spans[i].generation;
+}
+
+/* Forget generations that have no record from this one on. */
+static void drop_spans(struct spek_augment *m, u64 tail_seq)
+{
+	u32 dropped = 0, i;
+
+	while (dropped + 1 < m->nr_spans && m->spans[dropped + 1].first_seq <= tail_seq)
+		dropped++;
+	m->nr_spans -= dropped;
+	for (i = 0; i < m->nr_spans; i++)
+		m->spans[i] = m->spans[i + dropped];
+}
+
+/**
+ * spek_augment_has_span() - check whether another generation can be told in the superblocks
+ * @m: machine
+ *
+ * Return: true if it can without an empty log.
+ */
+bool spek_augment_has_span(const struct spek_augment *m)
+{
+	return m->nr_spans < SPEK_AUGMENT_SPANS ||
+	       m->spans[m->nr_spans - 1].first_seq > m->issued_seq;
+}
+
+/**
+ * spek_augment_begin_generation() - let the next record be the first of a new generation
+ * @m: machine without records in flight
+ * @tail_seq: sequence number of the first record that counts, or of the next one
+ */
+void spek_augment_begin_generation(struct spek_augment *m, u64 tail_seq)
+{
+	u64 next_seq = m->issued_seq + 1;
+
+	m->generation++;
+	drop_spans(m, tail_seq);
+	if (m->spans[m->nr_spans - 1].first_seq < next_seq && tail_seq < next_seq)
+		m->nr_spans++;
+	m->spans[m->nr_spans - 1].generation = m->generation;
+	m->spans[m->nr_spans - 1].first_seq = next_seq;
+}
 
 /**
  * spek_augment_super_write() - write superblocks
  * @m: machine with no superblock in flight
  * @devices: bitmap of devices
- * @generation: generation of records that count
  * @tail: place of the first record that counts
  * @tail_seq: its sequence number
+ * @is_agreed: all devices in use know of the generation
  *
  * Adds the number of I/O to that of the batch in flight.
  */
-void spek_augment_super_write(struct spek_augment *m, u32 devices, u64 generation, u32 tail,
-			      u64 tail_seq)
+void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64 tail_seq,
+			      bool is_agreed)
 {
 	struct spek_augment_super *super = &m->super;
 	u32 device, i;
 
+	drop_spans(m, tail_seq);
 	for (i = 0; i < 16; i++)
 		super->uuid[i] = m->config.uuid[i];
-	super->generation = generation;
+	super->generation = m->generation;
 	super->version = ++m->version;
 	super->tail_seq = tail_seq;
 	super->tail = tail;
@@ -28,6 +86,10 @@ void spek_augment_super_write(struct spek_augment *m, u32 devices, u64 generatio
 	super->ssd_blocks = m->config.ssd_blocks;
 	super->devices = m->live;
 	super->nr_members = m->config.nr_members;
+	super->is_agreed = is_agreed;
+	super->nr_spans = m->nr_spans;
+	for (i = 0; i < m->nr_spans; i++)
+		super->spans[i] = m->spans[i];
 	for (device = 0; device < SPEK_AUGMENT_RAID; device++) {
 		u32 bit = spek_augment_bit(device);
 		struct spek_augment_slot *slot;
@@ -38,7 +100,9 @@ void spek_augment_super_write(struct spek_augment *m, u32 devices, u64 generatio
 					   m->super_seen & bit ? 1 : 0, 1);
 		slot->io.encoded = true;
 		slot->io.fua = true;
-		m->super_seen ^= bit;
+		/* What is agreed next has the place of the announcement. */
+		if (is_agreed)
+			m->super_seen ^= bit;
 		m->destage.pending++;
 	}
 }

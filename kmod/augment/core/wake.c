@@ -54,6 +54,21 @@ bool spek_augment_has_mirror(struct spek_augment *m)
 	return false;
 }
 
+/**
+ * spek_augment_any_mirror() - choose a member without waking one before
+ * @m: machine with a member in use
+ *
+ * Return: device of the mirror; if there is none, of a member that is awake, if there is one.
+ */
+u32 spek_augment_any_mirror(const struct spek_augment *m)
+{
+	u32 live = m->live & SPEK_AUGMENT_ALL_MEMBERS;
+
+	if (m->mirror)
+		return m->mirror;
+	return next_of(live & m->awake ? live & m->awake : live, 0);
+}
+
 static enum spek_augment_cause cause_of(const struct spek_augment *m,
 					const struct spek_augment_slot *slot)
 {

@@ -57,10 +57,12 @@ class Images:
     tail: int = 0
     seq: int = 1
     head: int = field(init=False)
+    spans: list[tuple[int, int]] = field(init=False)  # generations in the log, and where they begin
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.head = self.tail
+        self.spans = [(self.generation, self.seq)]
         for number in self.numbers:
             blocks = self.ssd_blocks if number == 0 else self.log_blocks + LOG_START
             with open(self.path(number), "wb") as file:
@@ -83,9 +85,11 @@ class Images:
         """Write a superblock of a device."""
         fields = {
             "uuid": self.uuid.bytes, "generation": self.generation, "version": version,
-            "tail_seq": self.seq, "tail": self.tail, "log_blocks": self.log_blocks,
+            "tail_seq": self.spans[0][1], "tail": self.tail, "log_blocks": self.log_blocks,
             "ssd_blocks": self.ssd_blocks, "device": number,
-            "devices": (2 << self.members) - 1, "nr_members": self.members,
+            "devices": (2 << self.members) - 1, "nr_members": self.members, "is_agreed": True,
+            "nr_spans": len(self.spans),
+            "spans": [{"generation": of, "first_seq": seq} for of, seq in self.spans],
         } | changes  # fmt: skip
         self.put(number, place, encoded("super", fields))
 
@@ -119,10 +123,19 @@ class Images:
         self.head = (place + 1 + blocks) % self.log_blocks
         return place
 
+    def restart(self, version: int, agreed: Sequence[int] = range(9)) -> None:
+        """Begin a generation that keeps the log. @agreed: devices that have more of it than its
+        announcement."""
+        self.generation += 1
+        self.spans.append((self.generation, self.seq))
+        for number in self.numbers:
+            self.superblock(number, 1, version, is_agreed=number in agreed)
+
     def lose(self, number: int) -> None:
         """The set goes on without a device, in a new generation with an empty log."""
         self.generation += 1
         self.tail = self.head
+        self.spans = [(self.generation, self.seq)]
         devices = ((2 << self.members) - 1) & ~(1 << number)
         for each in self.numbers:
             if each != number:

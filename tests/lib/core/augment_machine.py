@@ -24,10 +24,11 @@ def core() -> tuple[Any, Any]:
 class Machine:
     """A machine that has been started; I/O succeeds as soon as it is issued, unless @by_hand.
 
-    @adopted: blocks of which the log has a record each, on all devices, as of an earlier life; then
-    I/O is ended by hand."""
+    @adopted: blocks of which the log has a record each, as of an earlier life; then I/O is ended by
+    hand. @holders: bitmap of the devices that have them."""
 
     adopted: Sequence[int] = ()
+    holders: int = (2 << MEMBERS) - 1
 
     def __init__(self, **policy: int) -> None:
         self.ffi, self.lib = core()
@@ -58,7 +59,7 @@ class Machine:
         self.lib.spek_augment_recover(self.machine, scan)
         for block in self.adopted:
             header = self.ffi.new("struct spek_augment_header *", {"block": block, "blocks": 1})
-            self.lib.spek_augment_adopt(self.machine, header, (1 << devices) - 1)
+            self.lib.spek_augment_adopt(self.machine, header, self.holders)
         self.lib.spek_augment_start(self.machine, 0)
         self.crc = self.ffi.new("u32[]", 256)
         self.sent: list[Any] = []

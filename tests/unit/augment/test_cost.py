@@ -27,17 +27,17 @@ LONGEST = 16
 BUDGET = {
     "read that hits, the caller's own": 320,
     "read of 16 blocks that hits, the caller's own": 1960,
-    "read that hits, depth 1": 980,
-    "read that hits, depth 32": 930,
+    "read that hits, depth 1": 1010,
+    "read that hits, depth 32": 965,
     "read of 16 blocks that hits, depth 32": 2600,
-    "read that misses, depth 32": 910,
+    "read that misses, depth 32": 930,
     "write, depth 32": 2450,
     "write of 16 blocks, depth 32": 5900,
     "flush of nothing": 350,
 }
 RECOVERY_BUDGET = {
     "a block of the SSD": 12,
-    "a record of a block": 2200,
+    "a record of a block": 2260,
     "a record of 32 blocks": 8300,
 }
 

@@ -48,6 +48,10 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["cuts"] == cuts
     # Everything that the driver is for has happened.
     assert counts["adopted"] > cuts
+    assert counts["crashes"] > cuts / 10
+    assert counts["mended"] > cuts / 5
+    assert counts["kept"] > cuts / 10
+    assert counts["crowded"] > 0
     assert counts["stale"] > cuts / 20
     assert counts["losses"] > cuts / 10
     assert counts["detached"] > cuts / 50
@@ -126,11 +130,11 @@ FAULTS = {
     ),
     "generation not checked": (
         "recover.c",
-        "header->generation == m->generation &&",
+        "header->generation == spek_augment_generation_of(m, m->issued_seq + 1) &&",
         "header->generation &&",
     ),
     "generation not renewed": (
-        "destage.c",
+        "super.c",
         "	m->generation++;\n",
         "",
     ),
@@ -138,6 +142,81 @@ FAULTS = {
         "recover.c",
         "return super->generation > than->generation;",
         "return !than->generation || super->generation < than->generation;",
+    ),
+    "generation agreed with a device that is lost": (
+        "destage.c",
+        "if (d->failed || m->super.devices != m->live)",
+        "if (d->failed)",
+    ),
+    "records of earlier generations forgotten": (
+        "super.c",
+        "		m->nr_spans++;\n",
+        "		;\n",
+    ),
+    "generation forgotten before its records": (
+        "super.c",
+        "m->spans[dropped + 1].first_seq <= tail_seq)",
+        "m->spans[dropped + 1].first_seq <= tail_seq + 1)",
+    ),
+    "generation begins too late": (
+        "super.c",
+        "	m->spans[m->nr_spans - 1].first_seq = next_seq;",
+        "	m->spans[m->nr_spans - 1].first_seq = next_seq + 1;",
+    ),
+    "log kept in memory but for its tail": (
+        "device.c",
+        "	m->tail = m->super.tail;\n	m->tail_seq = m->super.tail_seq;",
+        "	m->tail = m->head;\n	m->tail_seq = m->issued_seq + 1;",
+    ),
+    "log kept after a loss in recovery": (
+        "device.c",
+        "	m->keeps_log = false;\n",
+        "",
+    ),
+    "log kept without the SSD": (
+        "recover.c",
+        "	m->keeps_log = has_log(m->live);",
+        "	m->keeps_log = true;",
+    ),
+    "log kept of more generations than fit": (
+        "destage.c",
+        "	if (!spek_augment_has_span(m))\n		m->keeps_log = false;\n",
+        "",
+    ),
+    "record left on one device": (
+        "mend.c",
+        "	if (!(m->entries[header].state & (SPEK_AUGMENT_NO_SSD | SPEK_AUGMENT_NO_MIRROR)))",
+        "	if (header != SPEK_AUGMENT_NONE)",
+    ),
+    "record copied but for its header": (
+        "mend.c",
+        "	m->entries[header].next = SPEK_AUGMENT_NONE;\n",
+        "	m->entries[header].next = SPEK_AUGMENT_NONE;\n	mend->begun = 1;\n",
+    ),
+    "last part of a record is not copied": (
+        "mend.c",
+        "	if (mend->begun <= header->low)",
+        "	if (mend->begun < header->low)",
+    ),
+    "copies of records not flushed": (
+        "destage.c",
+        "	if (m->keeps_log && spek_augment_mend_step(m))",
+        "	if (!m->wants_flush && m->keeps_log && spek_augment_mend_step(m))",
+    ),
+    "log of a crash not flushed": (
+        "recover.c",
+        "	m->wants_flush = m->dirty || m->has_passed;",
+        "	m->wants_flush = m->mend.first != SPEK_AUGMENT_NONE || m->has_passed;",
+    ),
+    "writes that passed before a crash not flushed": (
+        "recover.c",
+        "	m->has_passed = !has_log(scan->super.devices);",
+        "	m->has_passed = false;",
+    ),
+    "tail told to the SSD alone": (
+        "destage.c",
+        "spek_augment_bit(spek_augment_any_mirror(m))",
+        "spek_augment_bit(m->mirror)",
     ),
     "superblock without FUA": (
         "super.c",
@@ -264,7 +343,7 @@ FAULTS = {
 }
 CUTS_FOR_A_FAULT = 1500
 # Some faults need a rare order of events: the first seed finds most.
-SEEDS_FOR_A_FAULT = (2, 1, 3, 4)
+SEEDS_FOR_A_FAULT = (2, 1, 3, 4, 5, 6)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 from typing import Any
 
-from lib.core.augment_machine import FLUSH, LOG, MEMBERS, NEVER, RAID, READ, SSD, WRITE, Machine
+from lib.core.augment_machine import FLUSH, LOG, NEVER, RAID, READ, SSD, WRITE, Machine
 
 NORMAL, DRAINING, FAILED = 1, 2, 4
 MIRROR = 1
@@ -48,34 +48,6 @@ def write_again(machine: Machine) -> None:
 def end_all(machine: Machine) -> None:
     while machine.sent:
         machine.end(machine.sent[0])
-
-
-class TakenOver(Machine):
-    """A machine with a log of an earlier life."""
-
-    adopted = (70, 71)
-
-
-def test_a_log_that_is_taken_over_is_flushed_before_it_is_destaged() -> None:
-    """After a crash of the kernel, which is no power cut, it may be in the devices' caches only."""
-    machine = TakenOver()
-    flushes = machine.sent[:]
-    assert [sent[:2] for sent in flushes] == [(FLUSH, device) for device in range(1 + MEMBERS)]
-    for sent in flushes:
-        assert not reads(machine, SSD)
-        machine.end(sent)
-    assert len(reads(machine, SSD)) == 2
-    end_all(machine)
-    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 0)
-
-
-def test_a_member_that_cannot_be_flushed_is_left_out_when_a_log_is_taken_over() -> None:
-    machine = TakenOver()
-    for sent in machine.sent[:]:
-        machine.end(sent, -errno.EIO if sent[1] == 2 else 0)
-    end_all(machine)
-    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 0)
-    assert not machine.machine.live & 1 << 2
 
 
 def test_nobody_needs_a_block_that_was_written_again() -> None:

@@ -12,7 +12,7 @@ from lib.core.build import AUGMENT
 
 BLOCK_BYTES = 4096
 HEADER_BYTES = 64
-SUPER_BYTES = 88
+SUPER_BYTES = 88 + 16 * 16
 
 
 @functools.cache
@@ -37,8 +37,10 @@ def decoded(name: str, block: bytearray) -> Any:
 
 SUPER = {
     "generation": 2**40 + 1, "version": 7, "tail_seq": 2**33, "tail": 500, "log_blocks": 1000,
-    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4,
+    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4, "is_agreed": True,
+    "nr_spans": 2,
 }  # fmt: skip
+SPANS = [{"generation": 7, "first_seq": 2**33 - 5}, {"generation": 2**40, "first_seq": 2**34}]
 HEADER = {"generation": 3, "seq": 2**50, "block": 2**47 + 5, "blocks": 2, "crc": [1, 2**32 - 1]}
 
 
@@ -50,9 +52,11 @@ def test_checksum_is_crc32c() -> None:
 
 
 def test_superblock_comes_back() -> None:
-    value = decoded("super", encoded("super", dict(SUPER)))
+    value = decoded("super", encoded("super", {**SUPER, "spans": SPANS}))
 
     assert {name: getattr(value, name) for name in SUPER} == SUPER
+    spans = [{name: getattr(span, name) for name in SPANS[0]} for span in list(value.spans)[:2]]
+    assert spans == SPANS
     assert bytes(value.uuid) == bytes(range(16))
 
 
@@ -76,9 +80,18 @@ def test_every_changed_bit_is_noticed(name: str, fields: dict[str, object], used
 
 
 @pytest.mark.parametrize(
-    "field", [{"generation": 0}, {"tail": 1000}, {"nr_members": 9}, {"device": 5}, {"tail_seq": 0}]
+    "field",
+    [
+        {"generation": 0},
+        {"tail": 1000},
+        {"nr_members": 9},
+        {"device": 5},
+        {"tail_seq": 0},
+        {"nr_spans": 0},
+        {"spans": [{"generation": 7, "first_seq": 2**33 + 1}]},
+    ],
 )
-def test_superblock_that_cannot_be_is_refused(field: dict[str, int]) -> None:
+def test_superblock_that_cannot_be_is_refused(field: dict[str, object]) -> None:
     assert decoded("super", encoded("super", {**SUPER, **field})) is None
 
 

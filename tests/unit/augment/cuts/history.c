@@ -26,8 +26,14 @@ bool history_has_room(u32 block, u32 blocks)
 	return true;
 }
 
+/* Whether the host has written to a block, now or before a cut. */
 bool history_is_written(u32 block)
 {
+	u32 k;
+
+	for (k = 0; k < SECTORS; k++)
+		if (history[block].base[k])
+			return true;
 	return history[block].nr != 0;
 }
 

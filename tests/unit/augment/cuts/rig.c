@@ -506,20 +506,39 @@ void rig_attach(void)
 	rig.counts.stale += scan.stale != 0;
 	while (adopt_next(scan.present & ~scan.stale))
 		rig.counts.adopted++;
+	rig.counts.mended += rig.machine.keeps_log &&
+			     rig.machine.mend.first != SPEK_AUGMENT_NONE;
+	rig.counts.crowded += !spek_augment_has_span(&rig.machine);
 	spek_augment_start(&rig.machine, rig.now_ns);
 	rig_take();
 }
 
-void rig_cut(void)
+/* The devices keep their caches; each block of what is in flight is written or not. */
+static void crash(void)
 {
 	u32 i;
 
+	for (i = 0; i < rig.nr_flights; i++)
+		if (rig.flights[i].io.op == SPEK_AUGMENT_WRITE)
+			end_write(&rig.flights[i], -EIO);
+}
+
+/* The power fails, or only the kernel. */
+void rig_cut(void)
+{
+	bool is_crash = !below(6);
+	u32 i;
+
 	trace_cut();
-	rig.is_half_recovered |= rig.machine.mode == SPEK_AUGMENT_RECOVERING;
+	if (is_crash)
+		crash();
+	rig.counts.crashes += is_crash;
+	rig.was_recovering = rig.machine.mode == SPEK_AUGMENT_RECOVERING;
+	rig.is_half_recovered |= rig.was_recovering;
 	rig.counts.ahead += rig.machine.stats.prefetch_hits;
 	for (i = 0; i < SPEK_AUGMENT_CAUSES; i++)
 		rig.counts.wakes[i] += rig.machine.stats.wakes[i];
-	for (i = 0; i <= DEVICES; i++)
+	for (i = 0; !is_crash && i <= DEVICES; i++)
 		device_cut(&rig.devices[i]);
 	history_cut(++rig.step);
 	for (i = 0; i < SPEK_AUGMENT_BIOS; i++)
@@ -553,6 +572,12 @@ static void choose_config(struct spek_augment_config *config)
 	config->retry_ns = 5000;
 	config->wake = below(2);
 	config->prefetch_blocks = below(2) ? below(SPEK_AUGMENT_STAGE_BLOCKS + 1) : 0;
+	rig.is_calm = !below(8);
+	if (!rig.is_calm)
+		return;
+	config->high_blocks = LOG_BLOCKS - 64;
+	config->age_ns = 0;
+	config->quiet_ns = SPEK_AUGMENT_NEVER;
 }
 
 static void format(u32 device)
@@ -593,6 +618,7 @@ void rig_make_set(void)
 	rig.faults.absent = 0;
 	rig.may_tear = false;
 	rig.is_half_recovered = false;
+	rig.was_recovering = false;
 }
 
 void rig_init(u64 seed)

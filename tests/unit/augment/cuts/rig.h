@@ -54,8 +54,12 @@ struct faults {
 
 struct counts {
 	u32 cuts;
+	u32 crashes;	/* cuts that left the devices their power */
 	u32 stale;
 	u32 adopted;
+	u32 mended;	/* attaches that found records on one device only */
+	u32 crowded;	/* with no room for another generation in the superblocks */
+	u32 kept;	/* recoveries that left blocks dirty */
 	u32 errors;
 	u32 losses;
 	u32 detached;
@@ -83,9 +87,11 @@ struct rig {
 	struct faults faults;
 	struct counts counts;
 	u64 first_generation;
+	bool is_calm;	/* nothing fails, lives are short, and only a full log is destaged */
 	/* Since the last check of all blocks: */
 	bool may_tear;	/* blocks were written that were not in the log for sure */
 	bool is_half_recovered;	/* blocks were written of which only one device may have a record */
+	bool was_recovering;	/* at the last cut */
 	u64 step;	/* counts events, as time does */
 	u64 now_ns;
 	u64 numbers;	/* of writes */

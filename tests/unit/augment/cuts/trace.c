@@ -27,6 +27,7 @@ static const char *const purposes[] = {
 	[SPEK_AUGMENT_FOR_SUPER] = "superblock",
 	[SPEK_AUGMENT_FOR_WAKE] = "wake",
 	[SPEK_AUGMENT_FOR_PASS] = "pass",
+	[SPEK_AUGMENT_FOR_MEND] = "mend",
 };
 static const char *const ops[] = { "read", "write", "flush", "wake" };
 static const char *const modes[] = { "recovering", "normal", "draining", "passing", "failed" };
@@ -109,6 +110,7 @@ static void range_of(const struct spek_augment_slot *slot, u64 *block, u32 *bloc
 		*block = spek_augment_block_of(&m->entries[slot->entry]);
 		break;
 	case SPEK_AUGMENT_FOR_SUPER:
+	case SPEK_AUGMENT_FOR_MEND:
 		*blocks = 0;
 		break;
 	default:
@@ -134,8 +136,9 @@ static void trace_io(const char *what, const struct flight *f, int err)
 	if (slot->purpose == SPEK_AUGMENT_FOR_RECORD)
 		line("record %llu", (ull)m->records[slot->index].seq);
 	if (slot->purpose == SPEK_AUGMENT_FOR_SUPER)
-		line("superblock version %llu generation %llu tail %u sequence %llu",
-		     (ull)m->super.version, (ull)m->super.generation, m->super.tail,
+		line("superblock version %llu generation %llu%s tail %u sequence %llu",
+		     (ull)m->super.version, (ull)m->super.generation,
+		     m->super.is_agreed ? "" : " announced", m->super.tail,
 		     (ull)m->super.tail_seq);
 }
 

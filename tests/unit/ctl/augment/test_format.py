@@ -15,7 +15,9 @@ from spekctl.augment import format
 
 SUPER: dict[str, Any] = {
     "generation": 2**40 + 1, "version": 7, "tail_seq": 2**33, "tail": 500, "log_blocks": 1000,
-    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4,
+    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4, "is_agreed": True,
+    "nr_spans": 2,
+    "spans": [{"generation": 7, "first_seq": 2**33 - 5}, {"generation": 2**40, "first_seq": 2**34}],
 }  # fmt: skip
 HEADER: dict[str, Any] = {
     "generation": 3, "seq": 2**50, "block": 2**47 + 5, "blocks": 2, "crc": [1, 2**32 - 1],
@@ -36,8 +38,16 @@ def c_takes(name: str, block: bytes) -> bool:
 def test_a_superblock_comes_back() -> None:
     decoded = format.superblock(block_of("super", SUPER))
     assert decoded is not None
-    assert asdict(decoded) == {"uuid": SET, **SUPER}
+    fields = {name: value for name, value in SUPER.items() if name != "nr_spans"}
+    assert asdict(decoded) == {"uuid": SET, **fields, "spans": tuple(SUPER["spans"])}
+    assert [decoded.generation_of(seq) for seq in (2**33, 2**34 - 1, 2**34)] == [7, 7, 2**40]
     assert decoded.age == (2**40 + 1, 7)
+
+
+def test_a_superblock_has_room_for_16_generations() -> None:
+    fields = {**SUPER, "nr_spans": 16, "spans": [SUPER["spans"][0]] * 16}
+    decoded = format.superblock(block_of("super", fields))
+    assert decoded is not None and len(decoded.spans) == 16
 
 
 def test_a_header_comes_back() -> None:
@@ -60,7 +70,7 @@ def test_a_header_has_room_for_32_checksums() -> None:
 def test_every_changed_bit_is_noticed_as_in_c(name: str, fields: dict[str, Any]) -> None:
     decode = {"super": format.superblock, "header": format.header}[name]
     block = bytearray(block_of(name, fields))
-    for bit in range(8 * 96):
+    for bit in range(8 * 120):
         block[bit // 8] ^= 1 << bit % 8
         assert (decode(bytes(block)) is not None) == c_takes(name, bytes(block)), bit
         block[bit // 8] ^= 1 << bit % 8
@@ -71,7 +81,7 @@ def test_every_changed_bit_is_noticed_as_in_c(name: str, fields: dict[str, Any])
     [
         *(("super", each) for each in (
             {"generation": 0}, {"tail": 1000}, {"nr_members": 9}, {"nr_members": 0},
-            {"device": 5}, {"tail_seq": 0},
+            {"device": 5}, {"tail_seq": 0}, {"nr_spans": 0}, {"tail_seq": 2**33 - 6},
         )),
         ("header", {"block": 2**48}),
     ],

@@ -156,6 +156,26 @@ def test_a_stale_device_has_no_records(images: Images) -> None:
     assert (followed(images).records, followed(images).ranges) == (1, ((6, 7),))
 
 
+def test_records_of_several_generations_follow_each_other(images: Images) -> None:
+    images.record(5, 1)
+    images.restart(2)
+    images.record(7, 2)
+    # The restart before did not find it: it does not count, whatever its number.
+    images.record(9, 1, generation=1)
+    whole = followed(images)
+    assert (whole.records, whole.ranges, whole.broken) == (2, ((5, 6), (7, 9)), None)
+
+
+@pytest.mark.parametrize(("agreed", "records"), [((), 2), ((1,), 1)])
+def test_an_announced_generation_does_not_count(
+    images: Images, agreed: tuple[int, ...], records: int
+) -> None:
+    images.record(5, 1)
+    images.restart(2, agreed)
+    images.record(7, 1, generation=1)
+    assert followed(images).records == records == len(records_in_c(images))
+
+
 def test_a_device_that_ends_early_is_told(images: Images) -> None:
     with open(images.path(2), "r+b") as file:
         file.truncate(LOG_START * BLOCK)
@@ -224,12 +244,15 @@ def test_the_core_follows_the_same_records(tmp_path: Path, seed: int) -> None:
     """Whatever was torn, in whichever log, the check and the core agree on where it ends."""
     dice = random.Random(seed)
     images = Images(tmp_path / "set", members=dice.choice((1, 2, 3)), tail=dice.randrange(256))
+    live = images.members
     if dice.random() < 0.4 and images.members > 1:
+        live -= 1
         images.record(1, 2, on=(0, images.members))
         images.lose(images.members)
     while (rest := images.log_blocks - images.head) and images.seq < 30:
+        if dice.random() < 0.1:
+            images.restart(20 + images.seq)
         blocks = min(dice.randrange(0, 12), rest - 1)
-        live = images.members if images.generation == 1 else images.members - 1
         images.record(dice.randrange(1000), blocks, on=(0, dice.randrange(1, live + 1)))
     for _ in range(dice.randrange(4)):
         number = dice.choice(list(images.numbers))

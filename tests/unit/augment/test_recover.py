@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Recovery: what is done before a log of an earlier life is served from, and what is not."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from lib.core.augment_machine import FLUSH, MEMBERS, RAID, READ, SSD, WRITE, Machine
+
+NORMAL, PASSING, FAILED = 1, 3, 4
+LOG_START = 2
+DEVICES = range(1 + MEMBERS)
+# An announcement and a superblock that counts.
+SUPERBLOCKS = 2 * len(DEVICES)
+
+
+class TakenOver(Machine):
+    """A machine with a log of two records."""
+
+    adopted: Sequence[int] = (70, 71)
+
+
+class OnSsd(TakenOver):
+    holders = 1 << SSD
+
+
+class OnMember(TakenOver):
+    holders = 1 << 3
+
+
+class Long(TakenOver):
+    adopted = tuple(range(60))
+
+
+def end_all(machine: Machine, error_of: int | None = None) -> list[Any]:
+    """End all I/O, what @error_of has to do with an error; what was issued, in order."""
+    issued = []
+    while machine.sent:
+        sent = machine.sent[0]
+        issued.append(sent)
+        machine.end(sent, -errno.EIO if sent[1] == error_of else 0)
+    return issued
+
+
+def test_a_log_is_flushed_before_it_is_served_from() -> None:
+    """After a crash of the kernel, which is no power cut, it may be in the devices' caches only."""
+    machine = TakenOver()
+    assert [sent[:2] for sent in machine.sent] == [(FLUSH, device) for device in DEVICES]
+    machine.read(70)
+    for sent in machine.sent[:]:
+        assert all(op == FLUSH for op, *_ in machine.sent)
+        machine.end(sent)
+    end_all(machine)
+    assert (machine.machine.mode, machine.stats.hits) == (NORMAL, 1)
+
+
+def test_a_generation_is_announced_to_all_devices_before_it_counts() -> None:
+    """What counted until then stays until it does: both have the place of the older superblock."""
+    machine = TakenOver()
+    for sent in machine.sent[:]:
+        machine.end(sent)
+    seen = machine.machine.super_seen
+    announced = machine.sent[:]
+    for is_agreed in (False, True):
+        superblocks = machine.sent[:]
+        assert [(sent[0], sent[1], sent[2]) for sent in superblocks] == [
+            (WRITE, device, seen >> device & 1) for device in DEVICES
+        ]
+        for sent in superblocks:
+            assert machine.machine.super.is_agreed is is_agreed
+            machine.end(sent)
+    assert machine.machine.mode == NORMAL
+    # The next one goes to the other place.
+    assert machine.machine.super_seen == seen ^ sum(1 << sent[1] for sent in announced)
+
+
+def test_an_announced_generation_is_known_but_does_not_count() -> None:
+    """Member 1 has seen two generations announced, was missing when the others lived on, and is
+    back."""
+    machine = Machine()
+    ffi, lib, config = machine.ffi, machine.lib, machine.ffi.addressof(machine.machine, "config")
+    supers = ffi.new("struct spek_augment_super[]", 2 * 9)
+    there = ffi.new("u32[]", 9)
+    back = 2
+    for device in DEVICES:
+        older, newer = supers[2 * device], supers[2 * device + 1]
+        for each in (older, newer):
+            lib.spek_augment_format(config, device, ffi.addressof(each))
+        newer.generation, newer.version, newer.is_agreed = (
+            (3, 9, False) if device == back else (2, 5, True)
+        )
+        newer.devices = older.devices if device == back else older.devices & ~(1 << back)
+        there[device] = 3
+    scan = ffi.new("struct spek_augment_scan *")
+    refusal = ffi.new("struct spek_refusal *")
+    assert lib.spek_augment_choose(config, supers, there, scan, refusal) == 0
+    assert (scan.super.generation, scan.super.version, scan.stale) == (2, 5, 1 << back)
+    # What comes next is newer than all that any device knows of.
+    assert (scan.generation, scan.version) == (3, 9)
+    assert scan.seen == 1 << back
+
+
+@pytest.mark.parametrize("kind", [TakenOver, Long])
+def test_what_is_dirty_stays_dirty(kind: type[TakenOver]) -> None:
+    """However much it is, recovery flushes, and writes superblocks."""
+    machine = kind()
+    issued = end_all(machine)
+    assert len(issued) == len(DEVICES) + SUPERBLOCKS
+    assert RAID not in {device for _, device, *_ in issued}
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, len(kind.adopted))
+    machine.lib.spek_augment_destage_all(machine.machine, 0)
+    machine.run()
+    end_all(machine)
+    assert (machine.stats.destaged, machine.machine.dirty) == (len(kind.adopted), 0)
+
+
+@pytest.mark.parametrize(("kind", "source", "lacks"), [(OnSsd, SSD, 1), (OnMember, 3, SSD)])
+def test_a_record_on_one_device_gets_its_copy_first(
+    kind: type[TakenOver], source: int, lacks: int
+) -> None:
+    machine = kind()
+    read = [(READ, source, LOG_START + place, 2) for place in (0, 2)]
+    assert [sent[:4] for sent in machine.sent] == read
+    for sent in machine.sent[:]:
+        machine.end(sent)
+    assert [sent[:4] for sent in machine.sent] == [
+        (WRITE, lacks, LOG_START + place, 2) for place in (0, 2)
+    ]
+    for sent in machine.sent[:]:
+        machine.end(sent)
+    assert {sent[0] for sent in machine.sent} == {FLUSH}
+    end_all(machine)
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 2)
+    # Now either is enough.
+    machine.lib.spek_augment_lose(machine.machine, 0, source)
+    machine.run()
+    end_all(machine)
+    assert (machine.stats.destaged, machine.machine.dirty) == (2, 0)
+
+
+@pytest.mark.parametrize(("lost", "mode"), [(2, NORMAL), (SSD, PASSING)])
+def test_a_loss_in_recovery_drains_the_log(lost: int, mode: int) -> None:
+    machine = TakenOver()
+    end_all(machine, error_of=lost)
+    assert (machine.machine.mode, machine.machine.dirty) == (mode, 0)
+    assert not machine.machine.live & 1 << lost
+    assert machine.machine.tail == machine.machine.head
+
+
+def test_what_was_on_one_device_and_cannot_be_read_fails_the_machine() -> None:
+    machine = OnSsd()
+    end_all(machine, error_of=SSD)
+    assert machine.machine.mode == FAILED
+
+
+def test_each_life_has_a_generation() -> None:
+    """The superblocks have where it begins, as long as the log has records of an earlier one."""
+    machine = TakenOver()
+    end_all(machine)
+    state = machine.machine
+    assert (state.generation, state.nr_spans, state.super.is_agreed) == (2, 2, True)
+    spans = [(span.generation, span.first_seq) for span in list(state.super.spans)[:2]]
+    assert spans == [(1, 1), (2, 3)]
+    machine.write(72)
+    end_all(machine)
+    machine.lib.spek_augment_destage_all(state, 0)
+    machine.run()
+    end_all(machine)
+    assert (state.super.nr_spans, state.super.spans[0].generation) == (1, 2)
