@@ -339,7 +339,7 @@ def _part(
     of_file = taken.of(step.command_line, {"start_at"} if together or later else ())
     if of_file.words:
         shown = shlex.join(of_file.words)
-        click.echo(f"spekctl: taken from the file: {shown}", err=True)
+        click.echo(f"spekctl: taken from the job: {shown}", err=True)
     load = {name: value for name, value in of_file.values.items() if name in OPTIONS}
     others = {name: value for name, value in of_file.values.items() if name not in OPTIONS}
     if renamed and (names := taken.devices(step.command_line)):

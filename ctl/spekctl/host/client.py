@@ -190,7 +190,7 @@ class Helper(Generic[EventT]):
             for line in self._process.stdout:
                 self._take(line)
         except NO_MESSAGE as error:
-            trouble = f"{self._name} sent what is no message: {error}"
+            trouble = f"{self._name} sent an invalid message: {error}"
         code = self._end()
         self._errors.join(1.0)
         last = self._said[-1].removeprefix("spekctl: ") if self._said else ""

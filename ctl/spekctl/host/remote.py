@@ -255,7 +255,7 @@ def _frame(data: bytes) -> Frame:
     try:
         _, kind, flags, sequence, _ = HEADER.unpack_from(data)
     except struct.error as error:
-        raise HostError("the host sent what is no message of the kernel") from error
+        raise HostError("the host sent a kernel message that is shorter than its header") from error
     return Frame(kind, flags, sequence, data)
 
 

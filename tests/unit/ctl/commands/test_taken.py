@@ -110,8 +110,8 @@ def test_a_run_takes_what_its_file_sets(run_job: RunJob, kernel: FakeKernel) -> 
     assert done.code == ExitCode.OK, done.err
     words = ["--device", "/dev/fake0", "--start-at", "+7s", "--seed", "17", "--cpus", "0"]
     words += ["--polled", "--max-errors", "1", "--stop-when", "max > 10s"]
-    (line,) = [text for text in done.err.splitlines() if "taken from the file" in text]
-    assert line == f"spekctl: taken from the file: {shlex.join(words)}"
+    (line,) = [text for text in done.err.splitlines() if "taken from the job" in text]
+    assert line == f"spekctl: taken from the job: {shlex.join(words)}"
     assert "give to `spekctl run`" not in done.err
     assert kept.command == ["run", "fio:job.fio", "--progress", "none", "-o", "r.json", *words]
     assert (kept.config.seed, kept.config.polled, kept.config.max_errors) == (17, True, 1)

@@ -115,7 +115,7 @@ def test_sudo_that_wants_a_password_is_quoted(watch: Callable[..., Watcher]) -> 
 def test_what_is_no_message_ends_it(watch: Callable[..., Watcher]) -> None:
     watcher = watch(first="Welcome!")
     assert watcher.over.wait(SOON_S)
-    assert "what is no message" in watcher.reasons[0]
+    assert "an invalid message" in watcher.reasons[0]
 
 
 def test_another_protocol_is_refused(watch: Callable[..., Watcher]) -> None:
@@ -142,7 +142,7 @@ def test_the_command_line_is_never_found_in_the_current_directory(
 def test_a_line_that_is_too_deep_ends_it_as_well(watch: Callable[..., Watcher]) -> None:
     watcher = watch(first="[" * 50_000)
     assert watcher.over.wait(SOON_S)
-    assert "what is no message" in watcher.reasons[0]
+    assert "an invalid message" in watcher.reasons[0]
 
 
 def test_an_answer_of_another_kind_is_a_sentence(watch: Callable[..., Watcher]) -> None:

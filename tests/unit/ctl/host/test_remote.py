@@ -143,10 +143,10 @@ def test_changes_wake_who_listens(lender: Any) -> None:
     lender.helper.on_event(wire.News(3))
 
 
-def test_what_is_no_message_of_the_kernel_is_refused(lender: Any) -> None:
+def test_a_truncated_message_of_the_kernel_is_refused(lender: Any) -> None:
     lender.helper.answers["ask"] = wire.Reply([b"short"])
     request = HEADER.pack(HEADER.size + 4, 0x21, 0, 1, 0) + GENERIC.pack(2, 1, 0)
-    with pytest.raises(HostError, match="no message of the kernel"):
+    with pytest.raises(HostError, match="shorter than its header"):
         lender.open_socket("spek").exchange(request)
 
 
