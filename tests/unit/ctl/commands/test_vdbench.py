@@ -109,7 +109,7 @@ def test_a_run_of_several_hosts_becomes_a_plan(spekctl: Spekctl, tmp_path: Path)
     assert "give to `spekctl run`" not in outcome.err
     refused = spekctl("fleet", "run", "made.plan.toml", "--dry-run")
     assert refused.code == ExitCode.USAGE
-    assert "'ADDRESS OF THE CONTROLLER' is no place to listen at" in refused.sentence
+    assert "'ADDRESS OF THE CONTROLLER' is not an address to listen at" in refused.sentence
     plan = tmp_path / "made.plan.toml"
     plan.write_text(plan.read_text().replace("ADDRESS OF THE CONTROLLER", "tls://10.0.0.9:8786"))
     dry_run = spekctl("fleet", "run", "made.plan.toml", "--dry-run")
