@@ -253,7 +253,7 @@ def test_a_log_too_short_is_refused_by_the_core() -> None:
 # J of 1000 requests. A change of a core, a model or the simulator shows here.
 GOLDEN = {
     "raid": 406.420651271,
-    "augment": 350.255293694,
+    "augment": 350.246213715,
     "dm-cache": 406.107672355,
     "dm-writecache": 345.360756795,
     "bcache": 347.818480388,
