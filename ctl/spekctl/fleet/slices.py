@@ -35,11 +35,13 @@ def replayed(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, 
     """The part of a trace that each client replays; none: each replays all of it.
 
     Devices of the trace go in turn to those of all clients, in the order of the plan. A shared
-    device is one of these, and each client has the addresses of its slice.
+    device is one of these, and each client has the addresses of its slice: the last one also those
+    behind the last whole slice, so that each record has a client.
     """
     if plan.share == "overlap":
         return {}
     cut = of(plan, seen)
+    last_of = {identity: list(users)[-1] for identity, users in _shared(seen).items()}
     targets: list[ReplayTarget] = []
     number_of: dict[str, int] = {}
     own: dict[str, list[ReplayPiece]] = {name: [] for name in seen}
@@ -50,7 +52,9 @@ def replayed(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, 
                 number_of[key] = len(targets)
                 targets.append(ReplayTarget(device.bytes, device.logical_block))
             piece = cut[name][index] if name in cut else Slice(0, device.bytes)
-            own[name].append(ReplayPiece(number_of[key], piece.start, piece.bytes))
+            is_last = last_of.get(device.identity, name) == name
+            end = device.bytes if is_last else piece.start + piece.bytes
+            own[name].append(ReplayPiece(number_of[key], piece.start, end - piece.start))
     return {name: ReplayPart(targets, pieces) for name, pieces in own.items()}
 
 

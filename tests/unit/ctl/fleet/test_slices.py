@@ -121,3 +121,20 @@ def test_targets_of_a_replay_are_the_devices_of_all_clients_each_once() -> None:
         [ReplayPiece(0, 768 * MIB, 256 * MIB)],
     ]
     assert slices.replayed(planned([1, 1], "overlap"), seen(2)) == {}
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=2, max_size=9),
+    st.integers(0, 2 * MIB // 512).map(lambda blocks: GIB + blocks * 512),
+    st.sampled_from([0, 3 * MIB]),
+)
+def test_each_address_of_a_shared_device_has_a_client_that_replays_it(
+    weights: list[int], size: int, zone_bytes: int
+) -> None:
+    devices = seen(len(weights), wwn="naa.1", bytes=size, zone_bytes=zone_bytes)
+    end = 0
+    for part in slices.replayed(planned(weights), devices).values():
+        (piece,) = part.own
+        assert piece.start == end
+        end = piece.start + piece.bytes
+    assert end == size
