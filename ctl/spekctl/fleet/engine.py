@@ -30,7 +30,6 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 import dask
@@ -63,7 +62,7 @@ CLOSE_S = 10.0
 TTL_S = 10.0
 # A host sends a heartbeat after this much silence.
 BEAT_S = 2.0
-# Time for a host to show that it is alive, when another process of the same boot joins as it.
+# Time for a host to show that it is alive, when another process joins with its certificate.
 PROBE_S = 5.0
 # Interval at which the controller looks for its sign of life.
 PROBE_STEP_S = 0.05
@@ -209,7 +208,6 @@ class _Guest:
 
     name: str
     serial: int  # of its certificate
-    boot: str  # of its machine's kernel
     link: _Link
     heard_s: float
     asked: dict[int, Future[bytes]] = field(default_factory=dict)
@@ -456,9 +454,9 @@ class DaskEngine:
             self._note_refusal(_without_port(comm.peer_address), str(error))
             raise
         is_join = isinstance(message, dict) and message.get("op") == JOIN
-        name, boot = (message.get("name"), message.get("boot")) if is_join else (None, None)
+        name = message.get("name") if is_join else None
         refusal = ""
-        if not isinstance(name, str) or not isinstance(boot, str):
+        if not isinstance(name, str):
             refusal = "it has another version of spekctl; install the same version everywhere"
         elif peer is None or peer.role != HOST:
             refusal = "it is not a host of the fleet"
@@ -474,12 +472,12 @@ class DaskEngine:
         assert peer is not None
         self._entering.add(peer.name)
         try:
-            refusal = await self._make_room_for(peer, str(boot))
+            refusal = await self._make_room_for(peer)
             if refusal:
                 await self._refuse(comm, refusal)
                 return None
             comm.most_bytes = MESSAGE_MOST
-            guest = _Guest(peer.name, peer.serial, str(boot), _Link(comm), time.monotonic())
+            guest = _Guest(peer.name, peer.serial, _Link(comm), time.monotonic())
             comm.heard = guest.hear
             await comm.write({"status": "OK"})
             self._guests[guest.name] = guest
@@ -494,25 +492,21 @@ class DaskEngine:
         await comm.write({"status": "error", "message": refusal, "time": time.time()})
         await comm.close()
 
-    async def _make_room_for(self, peer: Identity, boot: str) -> str:
-        """Remove the guest that has the name of a host that joins, if that guest cannot be alive or
-        does not answer; a refusal if it may be. A removed guest that is alive after all sees the
-        end of its connection, and ends."""
+    async def _make_room_for(self, peer: Identity) -> str:
+        """Remove the guest that has the name of a host that joins, if that guest does not answer; a
+        refusal if it does. A machine that was restarted resets the connection that it is asked by.
+        A removed guest that is alive after all sees the end of its connection, and ends."""
         former = self._guests.get(peer.name)
         if former is None:
             return ""
         taken = f"name taken: {peer.name} has already joined from {self.hosts()[peer.name]}"
-        if former.serial != peer.serial:
+        if former.serial != peer.serial or await self._is_alive(former):
             return taken
-        why = "its machine was restarted"
-        if boot == former.boot:
-            if await self._is_alive(former):
-                return taken
-            why = (
-                f"it did not answer for {PROBE_S:.0f} s, and another process of its machine joined"
-            )
         former.link.comm.abort()
-        self._lose(former, why)
+        self._lose(
+            former,
+            f"it did not answer for {PROBE_S:.0f} s, and another process with its keys joined",
+        )
         return ""
 
     async def _is_alive(self, guest: _Guest) -> bool:
@@ -685,7 +679,7 @@ class DaskHost:
             try:
                 where = f"{SCHEME}://{self._address.removeprefix('tls://')}"
                 comm = await connect(where, ssl_context=self._context, require_encryption=True)
-                await comm.write({"op": JOIN, "name": self._name, "boot": _boot()})
+                await comm.write({"op": JOIN, "name": self._name})
                 answer = await comm.read()
             except OSError:
                 # The controller may not listen yet.
@@ -750,11 +744,6 @@ class DaskHost:
         if accepted:
             return f"it did not let this host join within {self._patience_s:.0f} s"
         return "it refuses this host's certificate, which is of another fleet, expired or revoked"
-
-
-def _boot() -> str:
-    """What is different after each start of this machine's kernel."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def _what_is_wrong(error: ssl.SSLCertVerificationError) -> str:

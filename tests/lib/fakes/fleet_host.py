@@ -45,7 +45,6 @@ class Script(msgspec.Struct):
     refuse: str = ""  # a call of the kernel that is refused
     errors: int = 0
     missing: str = ""  # why it does not have the device of the plan
-    boot: str = ""  # of its machine; empty: of this one
     counting: str = ""  # a file that it writes once it counts a log, without end
 
 
@@ -105,7 +104,7 @@ def serve(script: Script) -> int:
     """Join, and serve a run."""
     from spekctl.block import device
     from spekctl.errors import RefusedError, SpekError
-    from spekctl.fleet import engine, keys, member, selector
+    from spekctl.fleet import keys, member, selector
     from spekctl.fleet.join import Joined
     from spekctl.log import tally
     from spekctl.run import observe
@@ -121,8 +120,6 @@ def serve(script: Script) -> int:
     ]
     if script.missing:
         replacements.append((selector, "find", refusing(script.missing)))
-    if script.boot:
-        replacements.append((engine, "_boot", lambda: script.boot))
     if script.counting:
         replacements.append((tally, "of_log", endless_count(Path(script.counting))))
     for place, name, value in replacements:

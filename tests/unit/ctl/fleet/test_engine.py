@@ -129,7 +129,7 @@ def test_hosts_are_not_lost_by_a_controller_that_was_stopped(
     fleet._lock, fleet._addresses = threading.Lock(), {"a": "10.0.0.2"}
     fleet._happened = queue.SimpleQueue()
     clock = [1000.0]
-    fleet._guests = {"a": engine._Guest("a", 1, "boot", engine._Link(comm), clock[0])}
+    fleet._guests = {"a": engine._Guest("a", 1, engine._Link(comm), clock[0])}
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     # Looks of every two seconds, or a single one by a controller that was stopped.
     looks = iter([stopped_s] if stopped_s else [engine.BEAT_S] * (int(silent_s) // 2 + 1))
@@ -163,7 +163,7 @@ def test_what_a_fleet_does_not_say_is_not_heard(tmp_path: Path, message: dict[st
     with contextlib.closing(
         DaskEngine("tls://127.0.0.1:0", keys.load(tmp_path / "keys/controller"), frozenset("a"))
     ) as fleet:
-        guest = engine._Guest("a", 1, "boot", engine._Link(DeafComm()), 0.0)
+        guest = engine._Guest("a", 1, engine._Link(DeafComm()), 0.0)
         question: Future[bytes] = Future()
         guest.asked[1] = question
         fleet._hear(guest, message)
@@ -250,7 +250,7 @@ def test_a_second_host_of_the_same_name_does_not_join(tmp_path: Path) -> None:
     [
         ({"op": "register-client", "client": "a"}, "it has another version of spekctl"),
         ({"op": "broadcast", "msg": {}}, "it has another version of spekctl; install the same"),
-        ({"op": "join", "name": "b", "boot": "x"}, "it calls itself b, and its certificate says a"),
+        ({"op": "join", "name": "b"}, "it calls itself b, and its certificate says a"),
     ],
 )
 def test_a_host_has_no_say_over_others(
@@ -306,9 +306,7 @@ def test_a_host_cannot_have_the_controller_load_a_pickle(tmp_path: Path, when: s
             handshake_overrides={"more": pickle} if when == "handshake" else {},
         )
         with contextlib.suppress(CommClosedError):
-            await comm.write(
-                {"op": "join", "name": "a", "boot": "x", "more": pickle if when == "join" else 0}
-            )
+            await comm.write({"op": "join", "name": "a", "more": pickle if when == "join" else 0})
             assert (await comm.read())["status"] == "OK"
             await comm.write([{"op": "say", "data": pickle}])
         with pytest.raises(CommClosedError):
@@ -363,7 +361,7 @@ def test_a_message_without_end_is_not_read(tmp_path: Path, is_member: bool) -> N
     async def send(address: str) -> None:
         comm = await connect(address, ssl_context=context_of(tmp_path), require_encryption=True)
         if is_member:
-            await comm.write({"op": "join", "name": "a", "boot": "x"})
+            await comm.write({"op": "join", "name": "a"})
             await comm.read()
         await comm.stream.write(struct.pack("Q", most + 1))
         with pytest.raises(CommClosedError):
@@ -401,7 +399,7 @@ def test_pieces_of_a_message_are_signs_of_life(tmp_path: Path) -> None:
     stream = Trickle(struct.pack("Q", len(frame)) + frame)
     comm = engine._Comm.__new__(engine._Comm)
     comm.stream = stream
-    guest = engine._Guest("a", 1, "boot", engine._Link(comm), 0.0)
+    guest = engine._Guest("a", 1, engine._Link(comm), 0.0)
     heard: list[float] = []
 
     def hear() -> None:
@@ -481,7 +479,7 @@ def test_a_host_that_says_more_than_is_read_is_no_host(
 ) -> None:
     monkeypatch.setattr(engine, "UNREAD_MOST", 100_000)
     with lone_engine(tmp_path) as fleet:
-        guest = engine._Guest("a", 1, "boot", engine._Link(DeafComm()), 0.0)
+        guest = engine._Guest("a", 1, engine._Link(DeafComm()), 0.0)
         # What is read makes room.
         for _ in range(500):
             heard(fleet, guest)

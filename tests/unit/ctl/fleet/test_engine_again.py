@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from distributed.comm import connect
 from lib.fakes.fleet_rig import SOON_S, Fleet
 from lib.waiting import eventually
 
 from spekctl.errors import ExitCode
-from spekctl.fleet import engine
+from spekctl.fleet import engine, keys
+from spekctl.fleet.plan import CONTROLLER
 
 
 class Twice(Fleet):
@@ -50,14 +53,54 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Twice]:
 def test_a_machine_that_was_restarted_has_its_name_again_at_once(
     fleet: Twice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its kernel resets the connection that it is asked by."""
     monkeypatch.setattr(engine, "PROBE_S", 3600.0)
     fleet.stop_first()
-    fleet.join(fleet.engine.address, "a", boot="the next one")
+    fleet.join(fleet.engine.address, "a", patience_s=SOON_S)
+    eventually(lambda: fleet.engine._entering, "the second does not ask", SOON_S)
+    assert fleet.former is not None
+    fleet.former.kill()
     happened = fleet.engine.next(SOON_S)
-    assert happened is not None
-    assert (happened.host, happened.lost) == ("a", "its machine was restarted")
+    assert happened is not None and (happened.host, happened.lost) == ("a", engine.LOST)
     eventually(fleet.engine.hosts, "a does not join again", SOON_S)
     assert fleet.answers() and fleet.engine.refused() == {}
+
+
+def answer_to_join(fleet: Twice) -> dict[str, object]:
+    """What the controller says to a second machine with the keys of a."""
+    context = keys.load(fleet.keys / "a").context(False, (CONTROLLER,))
+
+    async def ask() -> dict[str, object]:
+        comm = await connect(fleet.engine.address, ssl_context=context, require_encryption=True)
+        try:
+            await comm.write({"op": engine.JOIN, "name": "a", "boot": "of another machine"})
+            answer: dict[str, object] = await comm.read()
+            return answer
+        finally:
+            comm.abort()
+
+    return asyncio.run(ask())
+
+
+def test_a_copy_of_the_keys_on_another_machine_does_not_take_the_name_of_a_host_that_answers(
+    fleet: Twice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "PROBE_S", 3600.0)
+    fleet.join(fleet.engine.address, "a")
+    eventually(fleet.engine.hosts, "a does not join", SOON_S)
+    answer = answer_to_join(fleet)
+    assert answer.get("message") == "name taken: a has already joined from 127.0.0.1"
+    assert fleet.answers() and fleet.hosts["a"].poll() is None
+
+
+def test_another_certificate_does_not_take_a_name(
+    fleet: Twice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "PROBE_S", 0.0)
+    fleet.stop_first()
+    fleet.engine._guests["a"].serial += 1
+    assert "name taken" in str(answer_to_join(fleet).get("message"))
+    assert list(fleet.engine.hosts()) == ["a"]
 
 
 def test_a_process_that_does_not_answer_leaves_its_name_to_the_next_one(
