@@ -9,6 +9,7 @@ Unlike in a file, variables stay as they are: the shell has replaced its own.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -135,10 +136,8 @@ def for_clients(words: Sequence[str]) -> tuple[list[str], list[str]]:
             value = rest.pop(0)
         listed = _hosts_of(value)
         hosts += listed
-        groups += [[] for _ in listed[1:]] + [[]]
-        if len(listed) > 1:
-            # Those of a file have the same jobs.
-            groups[-len(listed) :] = [groups[-1]] * len(listed)
+        # Hosts of one file share what follows.
+        groups += [[]] * len(listed)
     for host, group in zip(hosts, groups, strict=True):
         if group != groups[-1]:
             raise UsageError(
@@ -153,12 +152,18 @@ def for_clients(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _hosts_of(text: str) -> list[str]:
-    """The hosts of a --client, without the prefix and the port of fio's own server."""
-    if Path(text).is_file():
-        lines = files.read_text(Path(text)).split()
-        if not lines:
-            raise UsageError(f"--client={text}: the file has no hosts")
-        return [host for line in lines for host in _hosts_of(line)]
+    """The hosts of a --client: one, or those of a file."""
+    # Not Path.is_file(), which raises an error for a name that is too long for a file.
+    if not os.path.isfile(text):
+        return [_host_of(text)]
+    listed = files.read_text(Path(text)).split()
+    if not listed:
+        raise UsageError(f"--client={text}: the file has no hosts")
+    return [_host_of(each) for each in listed]
+
+
+def _host_of(text: str) -> str:
+    """A host without the prefix and the port of fio's own server."""
     kind, colon, address = text.partition(":")
     if colon and kind == "sock":
         raise UsageError(f"--client={text} is a socket of this machine; name a host")
@@ -167,7 +172,7 @@ def _hosts_of(text: str) -> list[str]:
     host = text.partition(",")[0]
     if not host:
         raise UsageError(f"--client={text} names no host")
-    return [host]
+    return host
 
 
 def _check_reads(jobs: Sequence[Job]) -> None:

@@ -219,3 +219,17 @@ def test_a_file_of_clients_has_some(tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text("\n")
     with pytest.raises(UsageError, match="the file has no hosts"):
         commandline.for_clients([f"--client={tmp_path / 'hosts'}", "--name=a"])
+
+
+def test_a_host_may_have_the_name_of_the_file_that_lists_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "storage").write_text("storage\nother\n")
+    hosts, words = commandline.for_clients(["--client=storage", "--name=a"])
+    assert (hosts, words) == (["storage", "other"], ["--name=a"])
+
+
+def test_a_host_may_have_a_name_that_no_file_can_have() -> None:
+    host = "h" * 300
+    assert commandline.for_clients([f"--client={host}"]) == ([host], [])
