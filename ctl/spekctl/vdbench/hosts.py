@@ -9,7 +9,6 @@ device is done by the first host alone.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -159,19 +158,22 @@ def threads(
     """I/Os outstanding of each device on each host. @requested: of each device in all, in the order
     of the devices. UsageError if a host gets none."""
     given: dict[tuple[str, str], int] = {}
-    turn = itertools.count()
+    turn = 0
     for sd, count in requested.items():
         users = {place.host for place in chosen if place.sd == sd}
         owners = [host for host in hosts if host in users]
-        for host in owners:
-            given[sd, host] = 0
         if count < len(owners):
             raise UsageError(
                 f"threads: the {count} of sd={sd} are those of {len(owners)} hosts together; each"
                 " needs at least 1"
             )
-        for _ in range(count if owners else 0):
-            given[sd, owners[next(turn) % len(owners)]] += 1
+        if not owners:
+            continue
+        each, more = divmod(count, len(owners))
+        for place, host in enumerate(owners):
+            is_first = (place - turn) % len(owners) < more
+            given[sd, host] = each + is_first
+        turn += count
     return given
 
 

@@ -88,3 +88,10 @@ def test_threads_go_round_the_hosts() -> None:
     assert [given["t", host] for host in "abc"] == [1, 2, 1]
     with pytest.raises(UsageError, match="the 2 of sd=s are those of 3 hosts together"):
         hosts.threads(chosen, {"s": 2}, ["a", "b", "c"])
+
+
+def test_any_number_of_threads_is_shared_at_once() -> None:
+    """The limits of a workload are checked later."""
+    chosen = [Place("w", "s", host) for host in ("a", "b")]
+    given = hosts.threads(chosen, {"s": 10**18 + 1}, ["a", "b"])
+    assert given == {("s", "a"): 5 * 10**17 + 1, ("s", "b"): 5 * 10**17}
