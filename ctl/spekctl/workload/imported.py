@@ -11,8 +11,8 @@ from spekctl.workload.model import WorkloadFile
 from spekctl.workload.values import NAME_LEN_MAX
 
 _HOST_NAME_MAX = 63
-# The controller of a fleet has this name.
-_RESERVED = "controller"
+# Folders of keys of a fleet that are not those of a host.
+_RESERVED = ("controller", "authority")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def host_names(labels: Iterable[str]) -> dict[str, str]:
             re.sub(r"[^A-Za-z0-9.-]", "-", host).strip("-.")[:_HOST_NAME_MAX].rstrip("-.") or "host"
         )
         name, number = base, 1
-        while name in (*chosen.values(), _RESERVED):
+        while name in (*chosen.values(), *_RESERVED):
             number += 1
             name = f"{base[: _HOST_NAME_MAX - 7]}-{number}"
         chosen[host] = name

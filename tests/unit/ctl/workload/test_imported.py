@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spekctl.fleet.keys import AUTHORITY
 from spekctl.fleet.plan import check_name
 from spekctl.workload.imported import host_names, word
 from spekctl.workload.values import NAME_LEN_MAX
@@ -37,7 +38,8 @@ def test_a_name_is_kept_as_far_as_it_can_be(text: str, name: str) -> None:
 
 @given(
     st.lists(
-        st.one_of(st.text(max_size=80), st.sampled_from(["controller", "a", "a_"])), unique=True
+        st.one_of(st.text(max_size=80), st.sampled_from(["controller", "authority", "a", "a_"])),
+        unique=True,
     )
 )
 def test_names_of_hosts_are_allowed_and_differ(labels: list[str]) -> None:
@@ -45,3 +47,4 @@ def test_names_of_hosts_are_allowed_and_differ(labels: list[str]) -> None:
     assert list(names) == labels and len(set(names.values())) == len(labels)
     for name in names.values():
         check_name(name)
+        assert name != AUTHORITY
