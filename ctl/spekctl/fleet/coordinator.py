@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from spekctl import __version__, units
 from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError, SpekError
-from spekctl.fleet import carrier, clock, logs, slices, wire
+from spekctl.fleet import carrier, clock, logs, replays, slices, wire
 from spekctl.fleet.carrier import Engine, Happened
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.clocks import HostClocks
@@ -169,9 +169,9 @@ class Coordinator:
 
     def prepare(self, holds: Literal["", "read", "write"] = "") -> None:
         """Claim the devices everywhere, or give all of them back. @holds: as of wire.Claim."""
-        replays = meaning.replays(self.plan.workload)
-        given = {} if replays else slices.of(self.plan, self._devices())
-        replayed = slices.replayed(self.plan, self._devices()) if replays else {}
+        with_trace = meaning.replays(self.plan.workload)
+        given = {} if with_trace else slices.of(self.plan, self._devices())
+        replayed = slices.replayed(self.plan, self._devices()) if with_trace else {}
         payloads = {}
         for place, part in enumerate(self.parts.values()):
             host, described = part.host, part.described
@@ -196,6 +196,8 @@ class Coordinator:
         # Those that do not answer may have claimed as well.
         self._claimed = set(payloads)
         claimed = self._ask(Verb.CLAIM, payloads, wire.Claimed, self.patience.claim_s)
+        if replayed:
+            replays.check_alike({name: answer.trace_records for name, answer in claimed.items()})
         for name, answer in claimed.items():
             self.view.note(f"{name} is ready: {answer.title}")
             self.view.reach(name, Stage.CLAIMED)

@@ -54,9 +54,11 @@ class Ended:
 
 
 class Duty(Protocol):
-    """Its verbs are called in the order in which they stand here."""
+    """Its verbs are called in the order in which they stand here. @trace_records: as of
+    wire.Claimed."""
 
     title: str
+    trace_records: int | None
 
     def claim(self) -> None:
         """Take what it needs, and get ready: afterwards nothing but the start is left."""
@@ -137,6 +139,8 @@ class Load:
         """@report: gets the intervals as they end. @held: has the devices, and keeps them."""
         self._request, wish = request_of(asked, rights)
         self.title = run_request.Subject(self._request.workload, self._request.devices).title
+        replay = self._request.replay
+        self.trace_records = replay.records if replay is not None else None
         power = measuring.power_of(
             tuple(asked.power_feeds), wish.power_baseline, wish.no_prober, of_file=False
         )
@@ -213,6 +217,7 @@ class Watch:
     def __init__(self, asked: Claim, prober: Callable[[], Prober] = Prober) -> None:
         _, wish = options.read(asked.options)
         self.title = "samples of the prober"
+        self.trace_records: int | None = None
         self._feeds = asked.power_feeds
         self._prober = prober()
         self._machine = observe.ProberCollector(self._prober, wish.prober_ns)

@@ -357,7 +357,7 @@ class Member:
             self._release_held()
             self._leave_released()
             raise
-        return wire.Claimed(duty.title)
+        return wire.Claimed(duty.title, duty.trace_records)
 
     def _abandon_released(self) -> None:
         assert self._duty is not None

@@ -7,16 +7,32 @@ all of it each add up in everything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from spekctl.documents.result_parts import ReplayResult
+from spekctl.errors import RefusedError
 
 # Of what a host has sent itself.
 _SENT = ("fed", "issued", "underruns", "underrun_ns")
 # Of the trace as it was read.
 _READ = ("records", "shifted", "grown", "bad", "unordered", "idles", "idle_ns")
+
+
+def check_alike(records: Mapping[str, int | None]) -> None:
+    """RefusedError if hosts have read different traces, of which they would replay parts.
+    @records: those of the trace by host; None: a host replays none."""
+    host_of: dict[int, str] = {}
+    for name, count in records.items():
+        if count is not None:
+            host_of.setdefault(count, name)
+    if len(host_of) > 1:
+        (fewer, first), *_, (more, second) = sorted(host_of.items())
+        raise RefusedError(
+            f"hosts have different traces at the same path: that of {first} has {fewer:,} records,"
+            f" that of {second} {more:,}; give all of them the same files"
+        )
 
 
 def summed(parts: Sequence[ReplayResult]) -> ReplayResult | None:

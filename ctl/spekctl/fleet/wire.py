@@ -23,7 +23,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 5
+PROTOCOL = 6
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -193,9 +193,11 @@ class Step(Part, frozen=True):
 
 
 class Claimed(Part, frozen=True):
-    """The host is ready."""
+    """The host is ready. @trace_records: number of records of the whole trace that it replays, or
+    replays a part of; None: it replays none."""
 
     title: str
+    trace_records: int | None = None
 
 
 class Arm(Part, frozen=True):

@@ -15,12 +15,13 @@ from lib.fakes.machine import disk
 
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import ReplayResult
-from spekctl.errors import SpekError
+from spekctl.errors import RefusedError, SpekError
 from spekctl.fleet import merge, plan, replays, results, selector
 from spekctl.kernel import traces
 from spekctl.kernel.records import ReplayInfo
-from spekctl.run import replay
+from spekctl.run import replay, replay_request
 from spekctl.run.job import Interrupts
+from spekctl.trace.trace import open_trace
 
 WORKLOAD = """
 [workload]
@@ -135,6 +136,36 @@ def test_a_file_that_a_host_does_not_have_is_its_refusal(
     monkeypatch.setitem(globals(), "WORKLOAD", text)
     with pytest.raises(SpekError, match=r"b: .*gone\.csv"):
         carry_out(members, tmp_path, FOUR)
+
+
+def give_one_host_other_files(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """The first host to read its trace finds one of two records at the path of the others."""
+    (folder / "shorter.csv").write_text(HEAD + "x,0,0,4096,read\ny,1000,4096,4096,read\n")
+    others = iter([folder / "shorter.csv"])
+    monkeypatch.setattr(
+        replay_request, "open_trace", lambda paths: open_trace([next(others, paths[0])])
+    )
+
+
+def test_parts_of_different_traces_are_not_replayed(
+    members: Members, feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_one_host_other_files(monkeypatch, tmp_path)
+    text = (
+        "hosts have different traces at the same path: that of [ab] has 2 records, that of [ab] 4"
+    )
+    with pytest.raises(RefusedError, match=text):
+        carry_out(members, tmp_path, FOUR)
+    assert not any(kernel.start_ns for kernel in members.kernels.values())
+    assert not any(kernel.claimed for kernel in members.kernels.values())
+
+
+def test_whole_traces_may_differ(
+    members: Members, feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_one_host_other_files(monkeypatch, tmp_path)
+    carry_out(members, tmp_path, FOUR, "overlap")
+    assert sorted(len(records) for records in feeds.records.values()) == [2, 4]
 
 
 def part_of(**changes: object) -> ReplayResult:
