@@ -27,8 +27,9 @@ Examples:
 
 \b
 Parts, their tests, and the I/Os outstanding per stream:
-  lfp  large file processing  write, mixed (half of the streams read), read;
-                              each with transfers of 1024 and 256 KiB; 1 I/O
+  lfp  large file processing  write, mixed (half of the streams read, and of an
+                              odd number the last one does both), read; each
+                              with transfers of 1024 and 256 KiB; 1 I/O
   ldq  large database query   read; 1024 KiB and 64 KiB, each with 4 I/Os and
                               with 1
   vod  video on demand        read; open loop: 256 KiB three times a second

@@ -32,7 +32,8 @@ def _reads(step: Step, streams: int, group: int) -> str:
     """Share of reads of a group of the @streams of a host."""
     if step.read_percent != 50:
         return f"{step.read_percent}%"
-    if streams == 1:
+    # Each host of a fleet has them alike, so that a remainder would add up over the hosts.
+    if streams % 2 and group == streams - 1:
         return "50%"
     return "100%" if group % 2 == 0 else "0%"
 

@@ -56,8 +56,10 @@ def test_each_stream_has_its_own_depth_or_pace() -> None:
     assert sum(arrival.rate or 0 for arrival in paced.arrival) == 120
 
 
-@pytest.mark.parametrize(("streams", "reads"), [(1, ["50%"]), (5, ["100%", "0%"] * 2 + ["100%"])])
+@pytest.mark.parametrize(("streams", "reads"), [(1, ["50%"]), (5, ["100%", "0%"] * 2 + ["50%"])])
 def test_half_of_the_streams_of_a_mixed_test_read(streams: int, reads: list[str]) -> None:
     mixed = next(test for test in TESTS if test.read_percent == 50)
     workload = load_of(plan.step_of(mixed, streams, 0, 1))
     assert [stream.read for stream in workload.stream] == reads
+    of_fleet = load_of(plan.step_of(mixed, streams * 10, 0, 1), clients=10)
+    assert [stream.read for stream in of_fleet.stream] == reads
