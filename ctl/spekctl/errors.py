@@ -36,7 +36,8 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     " or a start time in the past",
     ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",
     ExitCode.REFUSED: "refused: the device is in use, holds data, or is read-only; "
-    "no I/O was sent to it. compare: the results are of unlike machines or workloads",
+    "no I/O was sent to it. compare: the results are of unlike machines or workloads,"
+    " or a run failed",
     ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or is too old for this spekctl",
     ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them."
     " augment check: the log or a superblock is torn or damaged",

@@ -70,9 +70,9 @@ def command(
     """Check each RESULT of `spekctl run` against the limits in the TOML file LIMITS.
 
     Every run has to have completed and every figure to be within its limits. The exit code is 0 if
-    so, 1 if a run failed, missed its steady state or measured nothing, 2 if a file holds no result
-    of a run or one that the limits are not for, 7 if a limit was missed, and 8 if a result lacks a
-    figure that has a limit.
+    so, 1 if a run failed, missed its steady state, was ended by --stop-when, replayed a trace with
+    unreadable records or measured nothing, 2 if a file holds no result of a run or one that the
+    limits are not for, 7 if a limit was missed, and 8 if a result lacks a figure that has a limit.
     The verdict is written in every case, so that a consumer of it does not take a missing result
     for a good one. A RESULT may be a pipe; - is standard input.
     """
