@@ -35,8 +35,9 @@ def check_alike(records: Mapping[str, int | None]) -> None:
         )
 
 
-def summed(parts: Sequence[ReplayResult]) -> ReplayResult | None:
-    """The replay of all hosts; None if there was none.
+def summed(parts: Sequence[ReplayResult], hosts: int) -> ReplayResult | None:
+    """The replay of all hosts; None if there was none. @hosts: number of those that send I/O: it is
+    not complete without the part of one that was lost.
 
     Times of underruns are of the clocks of their hosts, whose results have them. Hosts that have
     read a part of their trace less far than others say less of it: the largest counts hold.
@@ -54,7 +55,7 @@ def summed(parts: Sequence[ReplayResult]) -> ReplayResult | None:
         **{name: read(getattr(part, name) for part in parts) for name in _READ},
         skipped={reason: read(part.skipped.get(reason, 0) for part in parts) for reason in reasons},
         depth=sum(part.depth or 0 for part in parts) or None,
-        complete=all(part.complete for part in parts),
+        complete=len(parts) == hosts and all(part.complete for part in parts),
         underrun_first_ns=0,
         underrun_last_ns=0,
         dry_ns=max(part.dry_ns for part in parts),

@@ -87,7 +87,9 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
         remarks=_remarks(hosts),
         power=power,
         power_text=_grouped([(host.name, run.power_text) for host, run in known], len(hosts)),
-        replay=replays.summed([run.replay for run in runs if run.replay is not None]),
+        replay=replays.summed(
+            [run.replay for run in runs if run.replay is not None], len(clients(hosts))
+        ),
         hosts=list(hosts),
         common=window.common(placed, streams, totals.all.ios),
     )

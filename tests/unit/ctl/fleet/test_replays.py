@@ -199,8 +199,8 @@ def part_of(**changes: object) -> ReplayResult:
 
 def test_parts_say_the_same_of_the_trace_and_add_up_in_what_they_sent() -> None:
     first, second = part_of(), part_of(fed=5, issued=4, complete=False, text="gone", dry_ns=1)
-    summed = replays.summed([first, second])
-    assert summed == replays.summed([second, first])
+    summed = replays.summed([first, second], 2)
+    assert summed == replays.summed([second, first], 2)
     assert summed == part_of(
         fed=8,
         issued=7,
@@ -212,11 +212,19 @@ def test_parts_say_the_same_of_the_trace_and_add_up_in_what_they_sent() -> None:
         underrun_last_ns=0,
         text="gone",
     )
-    assert replays.summed([]) is None
+    assert replays.summed([], 2) is None
 
 
 def test_whole_replays_add_up_in_everything() -> None:
     whole = part_of(split=False)
-    summed = replays.summed([whole, whole])
+    summed = replays.summed([whole, whole], 2)
     assert summed is not None and (summed.records, summed.grown, summed.bad) == (20, 4, 2)
     assert summed.skipped == {"trim is not replayed": 4} and not summed.split
+
+
+def test_a_replay_without_the_part_of_a_lost_host_is_not_complete() -> None:
+    known = part_of()
+    alone, missed = replays.summed([known], 1), replays.summed([known], 2)
+    assert alone is not None and alone.complete
+    assert missed is not None and not missed.complete
+    assert (missed.issued, missed.records) == (known.issued, known.records)
