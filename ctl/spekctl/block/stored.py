@@ -234,12 +234,17 @@ def _take_snapshot(thin: Thin) -> tuple[int, subprocess.Popen[str]]:
                 f"{thin.name} is still suspended; try `dmsetup resume {thin.name}`:"
                 f" {_first_line(told, code)}"
             )
+        if code == _NO_ANSWER:
+            raise SpekError(
+                f"{thin.name} may still be suspended, as the process that took a snapshot of it"
+                f" was killed; try `dmsetup resume {thin.name}`"
+            )
         if "File exists" not in told:
             raise SpekError(f"the pool {thin.pool} refuses a snapshot: {_first_line(told, code)}")
     raise SpekError(
         f"the pool {thin.pool} has volumes of all numbers from {_LAST_VOLUME - _TRIES + 1} to"
-        f" {_LAST_VOLUME}; delete those that tests have left at a power cut, with `dmsetup message"
-        f" {thin.pool} 0 'delete {_LAST_VOLUME}'`"
+        f" {_LAST_VOLUME}; once no other test of this pool runs, delete those that tests have left"
+        f" at a power cut, with `dmsetup message {thin.pool} 0 'delete {_LAST_VOLUME}'`"
     )
 
 
