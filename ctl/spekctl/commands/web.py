@@ -240,11 +240,19 @@ def _check(directory: Path, libraries: Sequence[Path]) -> None:
     needed = privilege.unreadable([*libraries, directory])
     if needed is not None:
         raise UsageError(
-            f"{pwd.getpwuid(os.geteuid()).pw_name}, as whom the server runs, cannot read"
-            f" {needed}; move it to where that user can, or start the server as another one"
+            f"{_user()}, as whom the server runs, cannot read {needed}; move it to where that user"
+            " can, or start the server as another one"
         )
     if not os.access(directory, os.W_OK):
         click.echo(f"spekctl: cannot write into {directory}: results will not be kept", err=True)
+
+
+def _user() -> str:
+    """The user that the server runs as; a container may run it as one without a name."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return f"user {os.geteuid()}"
 
 
 def _check_readable(fleet_file: Path, folder: Path) -> None:
@@ -256,9 +264,8 @@ def _check_readable(fleet_file: Path, folder: Path) -> None:
         keys.load(folder)
     except UsageError as error:
         if isinstance(error.__cause__, PermissionError):
-            user = pwd.getpwuid(os.geteuid()).pw_name
             raise UsageError(
-                f"{error.message}; the server runs as {user}, who has to own the keys and to be"
+                f"{error.message}; the server runs as {_user()}, who has to own the keys and to be"
                 " able to read the plan: start the server as the user who has both, without root"
             ) from error
         raise
