@@ -20,7 +20,9 @@
  * is agreed, and it serves only after all of them say so. Every device thus knows of an agreed
  * generation, and any that begin the next one without the others give it a greater number; one that
  * was only announced has never served. The announcement and what follows it go to the place of the
- * older superblock: the newest agreed one stays until there is a newer one.
+ * older superblock: the newest agreed one stays until there is a newer one. A cut that
+ * tears what follows makes the device forget the generation, so recovery skips some generations if
+ * a device is missing.
  */
 #ifndef SPEK_AUGMENT_FORMAT_H
 #define SPEK_AUGMENT_FORMAT_H

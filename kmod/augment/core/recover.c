@@ -17,6 +17,9 @@
  */
 #include "machine.h"
 
+/* Generations by which a device may lag: one for each superblock that cuts in a row have torn. */
+#define MAX_LAG		64
+
 /**
  * spek_augment_format() - contents of the first superblock of a device
  * @config: checked
@@ -174,6 +177,18 @@ static bool has_log(u32 devices)
 	       (devices & SPEK_AUGMENT_ALL_MEMBERS);
 }
 
+/*
+ * A cut that tears a superblock of an agreed generation destroys the announcement in its place. So
+ * a missing device may have a generation that no other one knows of, and what the others begin has
+ * to be newer.
+ */
+static u64 latest_generation(const struct spek_augment *m, const struct spek_augment_scan *scan)
+{
+	u32 devices = (2U << m->config.nr_members) - 1;
+
+	return scan->generation + (devices & ~scan->present ? MAX_LAG : 0);
+}
+
 /**
  * spek_augment_recover() - begin with the log as the superblock has it
  * @m: initialised
@@ -184,7 +199,7 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
 	u32 i;
 
 	m->mode = SPEK_AUGMENT_RECOVERING;
-	m->generation = scan->generation;
+	m->generation = latest_generation(m, scan);
 	m->nr_spans = scan->super.nr_spans;
 	for (i = 0; i < m->nr_spans; i++)
 		m->spans[i] = scan->super.spans[i];

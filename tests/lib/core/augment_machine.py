@@ -45,14 +45,9 @@ class Machine:
         refusal = self.ffi.new("struct spek_refusal *")
         if self.lib.spek_augment_check(config, refusal):
             raise ValueError(self.ffi.string(refusal.text).decode())
-        devices = 1 + MEMBERS
-        supers = self.ffi.new("struct spek_augment_super[]", 2 * 9)
-        found = self.ffi.new("u32[]", 9)
-        for number in range(devices):
-            self.lib.spek_augment_format(config, number, supers + 2 * number)
-            found[number] = 1
+        supers, present = self.superblocks(config)
         scan = self.ffi.new("struct spek_augment_scan *")
-        assert self.lib.spek_augment_choose(config, supers, found, scan, refusal) == 0
+        assert self.lib.spek_augment_choose(config, supers, present, scan, refusal) == 0
         self.memory = self.ffi.new("u32[]", self.lib.spek_augment_bytes(config) // 4 + 1)
         self.machine = self.ffi.new("struct spek_augment *")
         self.lib.spek_augment_init(self.machine, config, self.memory)
@@ -66,6 +61,15 @@ class Machine:
         self.by_hand = bool(self.adopted)
         self.now_ns = 0
         self.run()
+
+    def superblocks(self, config: Any) -> tuple[Any, Any]:
+        """What is on the devices: two superblocks for each, and a bitmap of those present."""
+        supers = self.ffi.new("struct spek_augment_super[]", 2 * 9)
+        present = self.ffi.new("u32[]", 9)
+        for number in range(1 + MEMBERS):
+            self.lib.spek_augment_format(config, number, supers + 2 * number)
+            present[number] = 1
+        return supers, present
 
     def run(self) -> None:
         """Take what the machine says."""

@@ -35,6 +35,16 @@ class Long(TakenOver):
     adopted = tuple(range(60))
 
 
+class WithoutSsd(Machine):
+    """A cut has left a generation agreed on the SSD, which is missing, and torn on all members:
+    they have what was agreed before."""
+
+    def superblocks(self, config: Any) -> tuple[Any, Any]:
+        supers, present = super().superblocks(config)
+        present[SSD] = 0
+        return supers, present
+
+
 def end_all(machine: Machine, error_of: int | None = None) -> list[Any]:
     """End all I/O, what @error_of has to do with an error; what was issued, in order."""
     issued = []
@@ -101,6 +111,27 @@ def test_an_announced_generation_is_known_but_does_not_count() -> None:
     # What comes next is newer than all that any device knows of.
     assert (scan.generation, scan.version) == (3, 9)
     assert scan.seen == 1 << back
+
+
+def test_devices_that_go_on_alone_are_newer_than_one_that_comes_back() -> None:
+    """They may have lost what they knew of its generation."""
+    machine = WithoutSsd()
+    state, ffi, lib = machine.machine, machine.ffi, machine.lib
+    assert state.mode == PASSING
+    config = ffi.addressof(state, "config")
+    supers, present = Machine.superblocks(machine, config)
+    for device in DEVICES:
+        newer = supers[2 * device + 1]
+        ffi.memmove(ffi.addressof(newer), supers + 2 * device, ffi.sizeof(newer))
+        if device == SSD:
+            newer.generation, newer.version = 2, 3
+        else:
+            ffi.memmove(ffi.addressof(newer), ffi.addressof(state.super), ffi.sizeof(newer))
+            newer.device = device
+        present[device] = 3
+    scan = ffi.new("struct spek_augment_scan *")
+    assert lib.spek_augment_choose(config, supers, present, scan, ffi.NULL) == 0
+    assert (scan.stale, scan.super.generation) == (1 << SSD, state.generation)
 
 
 @pytest.mark.parametrize("kind", [TakenOver, Long])
