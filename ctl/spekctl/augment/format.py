@@ -64,8 +64,8 @@ class Superblock:
 
     def generation_of(self, seq: int) -> int:
         """The generation that a record with this sequence number has to be of."""
-        begun = (span for span in self.spans[1:] if span.first_seq <= seq)
-        return max(begun, key=lambda span: span.first_seq, default=self.spans[0]).generation
+        begun = (span for span in reversed(self.spans) if span.first_seq <= seq)
+        return next(begun, self.spans[0]).generation
 
     @property
     def age(self) -> tuple[int, int]:

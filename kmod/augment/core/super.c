@@ -53,6 +53,9 @@ void spek_augment_begin_generation(struct spek_augment *m, u64 tail_seq)
 
 	m->generation++;
 	drop_spans(m, tail_seq);
+	/* The log may end before records that superblocks have: none of them counts any more. */
+	while (m->nr_spans > 1 && m->spans[m->nr_spans - 1].first_seq >= next_seq)
+		m->nr_spans--;
 	if (m->spans[m->nr_spans - 1].first_seq < next_seq && tail_seq < next_seq)
 		m->nr_spans++;
 	m->spans[m->nr_spans - 1].generation = m->generation;

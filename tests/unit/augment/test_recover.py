@@ -45,6 +45,19 @@ class WithoutSsd(Machine):
         return supers, present
 
 
+class CutShort(TakenOver):
+    """The log ends before what superblocks say of it."""
+
+    def superblocks(self, config: Any) -> tuple[Any, Any]:
+        supers, present = super().superblocks(config)
+        for device in DEVICES:
+            own = supers[2 * device]
+            own.generation = own.nr_spans = 3
+            own.spans[1].generation, own.spans[1].first_seq = 2, 50
+            own.spans[2].generation, own.spans[2].first_seq = 3, 100
+        return supers, present
+
+
 def end_all(machine: Machine, error_of: int | None = None) -> list[Any]:
     """End all I/O, what @error_of has to do with an error; what was issued, in order."""
     issued = []
@@ -201,3 +214,12 @@ def test_each_life_has_a_generation() -> None:
     machine.run()
     end_all(machine)
     assert (state.super.nr_spans, state.super.spans[0].generation) == (1, 2)
+
+
+def test_generations_whose_records_were_not_found_are_forgotten() -> None:
+    """Else those of the new generation would have numbers of an older one."""
+    machine = CutShort()
+    end_all(machine)
+    written = machine.machine.super
+    spans = [(span.generation, span.first_seq) for span in list(written.spans)[: written.nr_spans]]
+    assert (machine.machine.mode, spans) == (NORMAL, [(1, 1), (4, 3)])

@@ -176,6 +176,15 @@ def test_an_announced_generation_does_not_count(
     assert followed(images).records == records == len(records_in_c(images))
 
 
+def test_the_last_generation_that_has_begun_counts_as_in_the_core(images: Images) -> None:
+    """Also if the superblock has them in no order."""
+    images.spans = [(1, 1), (2, 3), (3, 2)]
+    images.superblock(0, 1, version=2)
+    for generation in (1, 3, 3):
+        images.record(generation=generation)
+    assert followed(images).records == len(records_in_c(images)) == 3
+
+
 def test_a_device_that_ends_early_is_told(images: Images) -> None:
     with open(images.path(2), "r+b") as file:
         file.truncate(LOG_START * BLOCK)
