@@ -352,10 +352,10 @@ static void idle(struct spek_augment *m)
 	}
 	if (is_pause || m->done_seq != m->issued_seq || m->flushing || m->mend.pending)
 		return;
-	if (!spek_augment_has_span(m))
-		m->keeps_log = false;
 	if (m->keeps_log && spek_augment_mend_step(m))
 		return;
+	if (!spek_augment_has_span(m))
+		m->keeps_log = false;
 	if (m->wants_flush)
 		spek_augment_flush_all(m);
 	else if (m->dirty && !m->keeps_log)

@@ -35,6 +35,20 @@ class Long(TakenOver):
     adopted = tuple(range(60))
 
 
+class Crowded(OnSsd):
+    """The superblocks have no room for another generation."""
+
+    def superblocks(self, config: Any) -> tuple[Any, Any]:
+        supers, present = super().superblocks(config)
+        for device in DEVICES:
+            own = supers[2 * device]
+            own.generation = own.nr_spans = 16
+            for index in range(16):
+                own.spans[index].generation = 1 + index
+                own.spans[index].first_seq = 1 if index < 15 else 2
+        return supers, present
+
+
 class WithoutSsd(Machine):
     """A cut has left a generation agreed on the SSD, which is missing, and torn on all members:
     they have what was agreed before."""
@@ -223,3 +237,13 @@ def test_generations_whose_records_were_not_found_are_forgotten() -> None:
     written = machine.machine.super
     spans = [(span.generation, span.first_seq) for span in list(written.spans)[: written.nr_spans]]
     assert (machine.machine.mode, spans) == (NORMAL, [(1, 1), (4, 3)])
+
+
+def test_a_log_that_has_to_be_drained_gets_its_copies_first() -> None:
+    """A cut may tear a block on the RAID, and take a device."""
+    machine = Crowded()
+    issued = end_all(machine)
+    to_raid = next(i for i, sent in enumerate(issued) if sent[:2] == (WRITE, RAID))
+    log_writes = [sent[:3] for sent in issued[:to_raid] if sent[0] == WRITE]
+    assert log_writes == [(WRITE, 1, LOG_START + place) for place in (0, 2)]
+    assert (machine.machine.mode, machine.machine.dirty, machine.machine.nr_spans) == (NORMAL, 0, 1)
