@@ -41,10 +41,12 @@ struct window {
  * struct found_supers - superblocks of all devices
  * @supers: two for each device
  * @found: bitmap of a device's that are there
+ * @foreign: bitmap of devices with one of another version of the format
  */
 struct found_supers {
 	struct spek_augment_super supers[2 * SPEK_AUGMENT_DEVICES];
 	u32 found[SPEK_AUGMENT_DEVICES];
+	u32 foreign;
 };
 
 /**
@@ -112,6 +114,8 @@ static int read_supers(struct spek_augment_unit *unit, struct found_supers *supe
 			nr_read++;
 			if (spek_augment_super_decode(blocks[i], &supers->supers[2 * device + i]))
 				supers->found[device] |= 1U << i;
+			else if (spek_augment_super_is_foreign(blocks[i]))
+				supers->foreign |= spek_augment_bit(device);
 		}
 		if (!nr_read)
 			return spek_refuse(refusal, 0, device, failure,
@@ -127,6 +131,17 @@ static const struct spek_augment_super *any_super(const struct found_supers *sup
 	return &supers->supers[2 * device + !(supers->found[device] & 1)];
 }
 
+/* To format a device of another version would lose what its log holds. */
+static int refuse_without_super(const struct found_supers *supers, u32 device,
+				struct spek_refusal *refusal)
+{
+	if (supers->foreign & spek_augment_bit(device))
+		return spek_refuse(refusal, 0, device, -EPROTONOSUPPORT,
+				   "Its superblock is of another version of the format; the version of the module that wrote it can destage its log.");
+	return spek_refuse(refusal, 0, device, -ENODEV,
+			   "It has no superblock of a cache; the feature format writes new ones.");
+}
+
 static int look(struct spek_augment_unit *unit, struct found_supers **supers,
 		struct spek_refusal *refusal)
 {
@@ -140,8 +155,7 @@ static int look(struct spek_augment_unit *unit, struct found_supers **supers,
 	err = read_supers(unit, *supers, refusal);
 	for (device = 0; !err && device <= unit->config.nr_members; device++)
 		if (!unit->wants_format && unit->devices[device] && !(*supers)->found[device])
-			err = spek_refuse(refusal, 0, device, -ENODEV,
-					  "It has no superblock of a cache; the feature format writes new ones.");
+			err = refuse_without_super(*supers, device, refusal);
 	return err;
 }
 

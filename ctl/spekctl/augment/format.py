@@ -119,6 +119,14 @@ def superblock(block: bytes) -> Superblock | None:
     return decoded if possible else None
 
 
+def is_foreign_superblock(block: bytes) -> bool:
+    """Whether a block is a superblock of another version of the format, intact or not."""
+    if len(block) != BLOCK_BYTES:
+        return False
+    magic, version, *_ = _HEAD.unpack_from(block)
+    return bool(magic == SUPER_MAGIC and version != _VERSION)
+
+
 def header(block: bytes) -> Header | None:
     """The header of a record in a block; None if there is none, or none that can be."""
     if len(block) != BLOCK_BYTES:

@@ -86,9 +86,15 @@ class Set:
 
 
 def read(path: str, reader: Reader) -> Part | None:
-    """The superblocks of a device; None if it has none."""
+    """The superblocks of a device; None if it has none. UsageError if they are of another version
+    of the format."""
     blocks = reader.blocks(0, SUPERBLOCKS)
     copies = [format.superblock(block) for block in blocks] + [None, None]
+    if not any(copies) and any(map(format.is_foreign_superblock, blocks)):
+        raise UsageError(
+            f"the superblock of {path} is of another version of the format; the version of spek"
+            " that wrote it can attach the cache, and destage what its log holds"
+        )
     if not any(copies):
         return None
     return Part(path, (copies[0], copies[1]))

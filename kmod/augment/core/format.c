@@ -160,6 +160,17 @@ bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 }
 
 /**
+ * spek_augment_super_is_foreign() - check for a superblock of another version of the format
+ * @from: block of 4096 bytes
+ *
+ * Return: true if there is one, intact or not.
+ */
+bool spek_augment_super_is_foreign(const u8 *from)
+{
+	return get64(from) == SUPER_MAGIC && get32(from + AT_VERSION) != FORMAT_VERSION;
+}
+
+/**
  * spek_augment_header_encode() - encode the header of a record
  * @header: contents
  * @to: block of 4096 bytes, of zeroes or with an earlier header

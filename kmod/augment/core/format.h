@@ -103,6 +103,7 @@ struct spek_augment_header {
 u32 spek_augment_crc32c(const u8 *bytes, size_t length);
 void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to);
 bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super);
+bool spek_augment_super_is_foreign(const u8 *from);
 void spek_augment_header_encode(const struct spek_augment_header *header, u8 *to);
 bool spek_augment_header_decode(const u8 *from, struct spek_augment_header *header);
 

@@ -80,6 +80,18 @@ def test_every_changed_bit_is_noticed(name: str, fields: dict[str, object], used
 
 
 @pytest.mark.parametrize(
+    ("at", "value", "is_foreign"), [(8, 1, True), (8, 2, False), (0, 0, False), (100, 1, False)]
+)
+def test_another_version_of_the_format_is_told_from_damage(
+    at: int, value: int, is_foreign: bool
+) -> None:
+    ffi, lib = library()
+    block = encoded("super", dict(SUPER))
+    block[at] = value
+    assert lib.spek_augment_super_is_foreign(ffi.from_buffer("u8[]", block)) == is_foreign
+
+
+@pytest.mark.parametrize(
     "field",
     [
         {"generation": 0},

@@ -56,6 +56,21 @@ def test_a_torn_superblock_leaves_the_older_copy(images: Images) -> None:
     assert part.copies[1] is None
 
 
+def test_another_version_of_the_format_is_no_missing_superblock(images: Images) -> None:
+    """A user who takes it for none may write over a log that has not been destaged."""
+    for place in (0, 1):
+        images.damage(0, place, at=8)
+    with (
+        Reader(images.path(0)) as reader,
+        pytest.raises(UsageError, match="of another version of the format"),
+    ):
+        sets.read(images.path(0), reader)
+    # One that is intact is enough.
+    images.superblock(0, 1)
+    (part,) = parts_of([images.path(0)])
+    assert part.copies[0] is None
+
+
 def test_a_device_without_a_superblock_is_none(images: Images, tmp_path: Path) -> None:
     for place in (0, 1):
         images.put(0, place, bytes(BLOCK))
