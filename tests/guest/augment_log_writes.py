@@ -204,7 +204,6 @@ class Replays:
         """Recover, and compare all; what there is is what may be there the next time."""
         node = setting.attach()
         try:
-            # The log is drained first.
             eventually(lambda: setting.mode() == "normal", "recovery does not end")
             fd = os.open(node, os.O_RDWR | os.O_DIRECT)
             try:

@@ -260,7 +260,7 @@ def test_members_are_woken_in_turn_and_causes_are_counted(devices: Devices) -> N
 def begin(cache: Cache) -> None:
     """Wait until nothing is left of the start: superblocks that are written show that a member is
     awake, and whoever looks at new devices reads them."""
-    eventually(lambda: cache.status().mode == "normal", "the log is not drained")
+    eventually(lambda: cache.status().mode == "normal", "recovery does not end")
     settle()
 
 

@@ -237,9 +237,9 @@ def attach(
     """Attach a cache again, as after a restart, and print its device node.
 
     The devices, in any order, are recognized by their superblocks. A missing one has to be named by
-    --without; stale ones cause a warning. What the log holds is written to the RAID first. The
-    superblocks do not name the RAID: give the right one. The policy is not kept on the devices
-    either.
+    --without; stale ones cause a warning. What the log holds stays there until it is destaged;
+    without the SSD or all members, it is written to the RAID first. The superblocks do not name the
+    RAID: give the right one. The policy is not kept on the devices either.
     """
     from spekctl.augment import attach as attaching
     from spekctl.augment import sets
