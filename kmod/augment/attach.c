@@ -371,6 +371,9 @@ static int recover(struct spek_augment_unit *unit, struct recovery *recovery,
 	    spek_augment_is_unknown(&recovery->scan, recovery->unread))
 		return spek_refuse(refusal, 0, __ffs(recovery->unread), -EIO,
 				   "The log cannot be read on, and who else may have it is missing or cannot be read either; the feature unread end gives up what follows.");
+	if (!unit->ends_unread && spek_augment_is_short(&unit->machine))
+		return spek_refuse(refusal, 0, SPEK_AUGMENT_UNNAMED, -EIO,
+				   "The log ends before records that it had at the last start: they are damaged; the feature unread end gives them up, and what follows.");
 	spek_augment_start(&unit->machine, ktime_get_ns());
 	return 0;
 }

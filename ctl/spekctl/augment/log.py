@@ -5,7 +5,8 @@ A record counts if its header and all its data are intact on a device that is in
 generation, and if it is of the generation that the superblock has for its sequence number. The log
 ends before the first that does not. What stands there tells an end from a break: an older
 record, or none, is an end; a record that should follow but is torn or damaged is a break. A power
-cut while a write was on its way makes one too, of which nothing was acknowledged as flushed.
+cut while a write was on its way makes one too, of which nothing was acknowledged as flushed. An end
+before the newest generation is a break as well: all records were flushed before it began.
 """
 
 from __future__ import annotations
@@ -63,6 +64,9 @@ def follow(newest: Superblock, readers: Mapping[int, Reader], data: bool = True)
         place += 1 + header.blocks
         place = 0 if place == newest.log_blocks else place
         seq += 1
+    begun_seq = newest.spans[-1].first_seq
+    if not reasons and seq < begun_seq:
+        reasons = [f"the superblocks tell of records up to {begun_seq - 1}"]
     merged = _merged(ranges)
     return Log(
         records=seq - newest.tail_seq,

@@ -219,8 +219,8 @@ def _say_next(name: str, node: str, raid: str) -> None:
 @click.option(
     "--give-up-unread",
     is_flag=True,
-    help="Attach although the log cannot be read on, and who else may have it is missing: what"
-    " follows there is lost.",
+    help="Attach although the log cannot be read on, and who else may have it is missing, or"
+    " records of it are damaged: what follows there is lost.",
 )
 @_policy
 def attach(

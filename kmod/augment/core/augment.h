@@ -579,6 +579,7 @@ bool spek_augment_expects(const struct spek_augment *m, const struct spek_augmen
 bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augment_header *header);
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
 			u32 devices);
+bool spek_augment_is_short(const struct spek_augment *m);
 void spek_augment_start(struct spek_augment *m, u64 now_ns);
 
 #endif

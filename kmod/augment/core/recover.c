@@ -311,6 +311,20 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
 }
 
 /**
+ * spek_augment_is_short() - check whether the log ends before records that it had
+ * @m: recovering, at the end of the log
+ *
+ * A generation begins after the records before it are flushed on all devices. Only damage ends the
+ * log before the newest one.
+ *
+ * Return: true if it does.
+ */
+bool spek_augment_is_short(const struct spek_augment *m)
+{
+	return m->spans[m->nr_spans - 1].first_seq > m->issued_seq + 1;
+}
+
+/**
  * spek_augment_start() - make sure of what was adopted, and then serve
  * @m: recovered
  * @now_ns: time

@@ -230,6 +230,16 @@ def test_each_life_has_a_generation() -> None:
     assert (state.super.nr_spans, state.super.spans[0].generation) == (1, 2)
 
 
+def test_a_log_that_ends_before_the_newest_generation_is_short() -> None:
+    """What came before was flushed: only damage takes it away."""
+    short, whole = CutShort(), TakenOver()
+    is_short = whole.lib.spek_augment_is_short
+    assert is_short(short.machine) and not is_short(whole.machine)
+    # Given up, it is as long as it is.
+    end_all(short)
+    assert not is_short(short.machine)
+
+
 def test_generations_whose_records_were_not_found_are_forgotten() -> None:
     """Else those of the new generation would have numbers of an older one."""
     machine = CutShort()

@@ -509,6 +509,8 @@ void rig_attach(void)
 	rig.counts.mended += rig.machine.keeps_log &&
 			     rig.machine.mend.first != SPEK_AUGMENT_NONE;
 	rig.counts.crowded += !spek_augment_has_span(&rig.machine);
+	if (spek_augment_is_short(&rig.machine))
+		rig_fail("the log is short", rig.machine.issued_seq, 0);
 	spek_augment_start(&rig.machine, rig.now_ns);
 	rig_take();
 }

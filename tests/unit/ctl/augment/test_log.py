@@ -166,6 +166,19 @@ def test_records_of_several_generations_follow_each_other(images: Images) -> Non
     assert (whole.records, whole.ranges, whole.broken) == (2, ((5, 6), (7, 9)), None)
 
 
+def test_a_log_that_ends_before_a_generation_is_broken(images: Images) -> None:
+    """Those records were flushed: an end before them is none that a power cut leaves."""
+    images.record(5, 1)
+    place = images.record(6, 1)
+    images.restart(2)
+    assert followed(images).broken is None
+    for number in (0, 1):
+        images.put(number, LOG_START + place, bytes(BLOCK))
+    whole = followed(images)
+    assert whole.records == 1
+    assert whole.broken == log.Break(2, place, ("the superblocks tell of records up to 2",))
+
+
 @pytest.mark.parametrize(("agreed", "records"), [((), 2), ((1,), 1)])
 def test_an_announced_generation_does_not_count(
     images: Images, agreed: tuple[int, ...], records: int
