@@ -443,7 +443,8 @@ struct spek_augment_stream {
  * @raid_reads: foreground reads of the RAID in flight
  * @raid_read_ns: time of the last one
  * @stirred: there was one, or a member woke, since destage to a quiet RAID
- * @mark_ns: lower bound of the time of the oldest dirty block; NEVER: there is none
+ * @mark_ns: lower bound of the time of the oldest dirty block, or the end of recovery, which cannot
+ *	know when blocks were written; NEVER: there is none
  * @now_ns: time of the last call
  * @again: something has changed that others wait for
  * @requests: bios

@@ -16,8 +16,6 @@
 
 /* Old blocks that a batch begins with; the remainder is for their stripes. */
 #define LEADERS		16
-/* I/O left for flushes and superblocks. */
-#define KEPT_IOS	24
 
 static u32 next_record(const struct spek_augment *m, u32 place)
 {
@@ -214,7 +212,7 @@ static void move(struct spek_augment *m)
 	struct spek_augment_destage *d = &m->destage;
 
 	while (m->mode != SPEK_AUGMENT_FAILED && d->next_item < d->nr_items && m->free_stages &&
-	       m->nr_free_ios >= KEPT_IOS + SPEK_AUGMENT_STAGE_BLOCKS)
+	       m->nr_free_ios >= SPEK_AUGMENT_KEPT_IOS + SPEK_AUGMENT_STAGE_BLOCKS)
 		begin_run(m);
 	if (d->next_item < d->nr_items || d->pending)
 		return;

@@ -28,6 +28,8 @@
 
 /* I/O that reads and writes of bios leave to destage, flushes and superblocks. */
 #define SPEK_AUGMENT_RESERVE	64
+/* I/O that destage and copies of records leave to flushes and superblocks. */
+#define SPEK_AUGMENT_KEPT_IOS	24
 
 enum spek_augment_purpose {
 	SPEK_AUGMENT_FOR_HIT,

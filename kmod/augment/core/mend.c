@@ -8,9 +8,6 @@
  */
 #include "machine.h"
 
-/* I/O left for flushes and superblocks. */
-#define KEPT_IOS	24
-
 /**
  * spek_augment_mend_note() - note whether a record that was adopted lacks a copy
  * @m: recovering
@@ -52,7 +49,7 @@ static void begin_part(struct spek_augment *m)
 
 	if (blocks > SPEK_AUGMENT_STAGE_BLOCKS)
 		blocks = SPEK_AUGMENT_STAGE_BLOCKS;
-	/* Parts of a record on several members would be none. */
+	/* A record counts only on a device that has all of it. */
 	if (!mend->begun)
 		mend->to = header->state & SPEK_AUGMENT_NO_SSD ? SPEK_AUGMENT_SSD :
 								 spek_augment_any_mirror(m);
@@ -76,7 +73,8 @@ bool spek_augment_mend_step(struct spek_augment *m)
 {
 	struct spek_augment_mend *mend = &m->mend;
 
-	while (mend->first != SPEK_AUGMENT_NONE && m->free_stages && m->nr_free_ios > KEPT_IOS)
+	while (mend->first != SPEK_AUGMENT_NONE && m->free_stages &&
+	       m->nr_free_ios > SPEK_AUGMENT_KEPT_IOS)
 		begin_part(m);
 	return mend->first != SPEK_AUGMENT_NONE || mend->pending;
 }

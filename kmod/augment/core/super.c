@@ -3,7 +3,7 @@
 #include "machine.h"
 
 /**
- * spek_augment_generation_of() - tell to which generation a record belongs
+ * spek_augment_generation_of() - look up the generation of a record
  * @m: machine
  * @seq: sequence number of a record that counts, or of the next one
  *
@@ -31,10 +31,10 @@ static void drop_spans(struct spek_augment *m, u64 tail_seq)
 }
 
 /**
- * spek_augment_has_span() - check whether another generation can be told in the superblocks
+ * spek_augment_has_span() - check whether superblocks have room for another generation
  * @m: machine
  *
- * Return: true if it can without an empty log.
+ * Return: true if they have; otherwise only an empty log makes room.
  */
 bool spek_augment_has_span(const struct spek_augment *m)
 {
@@ -43,7 +43,7 @@ bool spek_augment_has_span(const struct spek_augment *m)
 }
 
 /**
- * spek_augment_begin_generation() - let the next record be the first of a new generation
+ * spek_augment_begin_generation() - begin a generation with the next record
  * @m: machine without records in flight
  * @tail_seq: sequence number of the first record that counts, or of the next one
  */
