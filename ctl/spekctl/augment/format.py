@@ -17,6 +17,7 @@ RECORD_BLOCKS = 32
 MEMBERS = 8
 SSD = 0
 MAX_BLOCK = 1 << 48
+MAX_NUMBER = 1 << 62
 LEAST_LOG_BLOCKS = 8 * RECORD_BLOCKS
 MOST_LOG_BLOCKS = 1 << 30
 
@@ -109,8 +110,9 @@ def superblock(block: bytes) -> Superblock | None:
     values: tuple[Any, ...] = (*head, *fields, is_agreed == 1, spans)
     decoded = Superblock(*values)
     possible = (
-        decoded.generation
-        and decoded.tail_seq
+        0 < decoded.generation < MAX_NUMBER
+        and decoded.version < MAX_NUMBER
+        and 0 < decoded.tail_seq < MAX_NUMBER
         and decoded.tail < decoded.log_blocks
         and 1 <= decoded.nr_members <= MEMBERS
         and decoded.device <= decoded.nr_members

@@ -152,7 +152,9 @@ bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 		super->spans[i].generation = get64(from + AT_SPANS + SPAN_BYTES * i);
 		super->spans[i].first_seq = get64(from + AT_SPANS + SPAN_BYTES * i + 8);
 	}
-	return super->generation && super->tail_seq && super->tail < super->log_blocks &&
+	return super->generation && super->generation < SPEK_AUGMENT_MAX_NUMBER &&
+	       super->version < SPEK_AUGMENT_MAX_NUMBER && super->tail_seq &&
+	       super->tail_seq < SPEK_AUGMENT_MAX_NUMBER && super->tail < super->log_blocks &&
 	       super->nr_members && super->nr_members <= SPEK_AUGMENT_MEMBERS &&
 	       super->device <= super->nr_members && super->nr_spans &&
 	       super->nr_spans <= SPEK_AUGMENT_SPANS &&

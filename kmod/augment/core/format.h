@@ -35,6 +35,8 @@
 #define SPEK_AUGMENT_MEMBERS		8
 #define SPEK_AUGMENT_SPANS		16
 #define SPEK_AUGMENT_MAX_BLOCK		(1ULL << 48)
+/* Of generations, versions and sequence numbers on a device: those to come do not wrap. */
+#define SPEK_AUGMENT_MAX_NUMBER		(1ULL << 62)
 /* The SSD is device 0, member i is device 1 + i. */
 #define SPEK_AUGMENT_SSD		0
 #define SPEK_AUGMENT_MEMBER		1

@@ -100,6 +100,9 @@ def test_another_version_of_the_format_is_told_from_damage(
         {"device": 5},
         {"tail_seq": 0},
         {"nr_spans": 0},
+        {"generation": 2**62},
+        {"version": 2**62},
+        {"tail_seq": 2**62},
         {"spans": [{"generation": 7, "first_seq": 2**33 + 1}]},
     ],
 )

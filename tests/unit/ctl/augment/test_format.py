@@ -82,6 +82,7 @@ def test_every_changed_bit_is_noticed_as_in_c(name: str, fields: dict[str, Any])
         *(("super", each) for each in (
             {"generation": 0}, {"tail": 1000}, {"nr_members": 9}, {"nr_members": 0},
             {"device": 5}, {"tail_seq": 0}, {"nr_spans": 0}, {"tail_seq": 2**33 - 6},
+            {"generation": 2**62}, {"version": 2**62}, {"tail_seq": 2**62},
         )),
         ("header", {"block": 2**48}),
     ],
