@@ -95,7 +95,7 @@ static bool is_write(const struct bio *bio)
 	return bio_op(bio) == REQ_OP_WRITE && bio->bi_iter.bi_size;
 }
 
-/* A bit for each. */
+/* @free_places has a bit for each bio. */
 static_assert(SPEK_AUGMENT_BIOS == 64);
 
 static struct spek_augment_place *take_place(struct spek_augment_unit *unit)
@@ -207,7 +207,7 @@ static u8 **head_of(struct spek_augment_unit *unit, struct spek_augment_part *pa
 	return part->io.record == SPEK_AUGMENT_NONE ? &part->head : &unit->heads[part->io.record];
 }
 
-/* A record's for both devices when it is the SSD's turn, which may be gone. */
+/* Encode a record's header once for both devices, at the I/O to the SSD, even if that is gone. */
 static void encode(struct spek_augment_unit *unit, struct spek_augment_part *part)
 {
 	const struct spek_augment_io *io = &part->io;

@@ -79,7 +79,7 @@ struct spek_augment_hold {
  * @ends_unread: the log may end at a block that nobody could read
  * @memory: the machine's
  * @stages: blocks of the machine's buffers
- * @heads: headers of records, by number: both devices have the same
+ * @heads: headers of records, by number, each for both devices
  * @places: by cookie
  * @parts: by tag
  * @queue: runs @work

@@ -59,8 +59,8 @@ static inline void spek_compat_bio_unprotect(struct bio *bio)
 
 #ifdef CONFIG_BLK_DEV_INTEGRITY
 /*
- * As biovec_phys_mergeable() of the block layer, or false where that asks for more than can be
- * asked here: a driver that finds more segments than were counted is a bug to the block layer.
+ * As biovec_phys_mergeable() of the block layer, or false if that depends on functions that modules
+ * cannot call. For the block layer, a driver that finds more segments than were counted is a bug.
  */
 static inline bool spek_compat_vecs_merge(const struct queue_limits *lim,
 					  const struct bio_vec *vec, const struct bio_vec *next)
@@ -68,7 +68,7 @@ static inline bool spek_compat_vecs_merge(const struct queue_limits *lim,
 	phys_addr_t start = page_to_phys(vec->bv_page) + vec->bv_offset;
 	phys_addr_t joint = page_to_phys(next->bv_page) + next->bv_offset;
 
-	/* Neighbours need not be neighbours to the machine, or have neighbouring shadows. */
+	/* Pages may not be adjacent in machine memory (Xen), nor their shadows (KMSAN). */
 	if (xen_pv_domain() || IS_ENABLED(CONFIG_KMSAN))
 		return false;
 	return start + vec->bv_len == joint &&

@@ -90,7 +90,7 @@ int spek_data_move(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		unmap_sectors(unit, cmd, request, refused);
 		return 0;
 	case SPEK_SCSI_SYNC_CACHE:
-		/* Also if it is going to be refused: it may be taken by then after all. */
+		/* Also if @refused: the drive may accept the command by the time it is served. */
 		if (!READ_ONCE(unit->ignores_flush))
 			spek_store_flush(&unit->store);
 		return 0;

@@ -55,7 +55,7 @@ static void apply_to_store(struct spek_unit *unit, const struct spek_drive_fault
 }
 
 /**
- * spek_unit_set_faults() - change the faults of a drive: all that is asked for, or nothing
+ * spek_unit_set_faults() - change the faults of a drive: all of the change, or nothing
  * @unit: the drive
  * @change: whether all faults are removed first, and faults to add
  * @scratch: memory for a trial

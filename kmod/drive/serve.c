@@ -428,14 +428,14 @@ static void forget_command(struct spek_unit *unit, struct spek_unit_slot *slot, 
 }
 
 /**
- * spek_unit_power_on() - restore the power: the drive has lost the commands it had
+ * spek_unit_power_on() - restore the power; the drive has lost the commands that it held
  * @unit: the unit, locked; its drive is still gone
  * @now_ns: time
  * @done: takes the commands, which the SCSI layer sends again
  *
- * The data of a write move before it is answered, and are lost with the power: answering it now
- * would acknowledge lost data. Commands whose data were moving see by @power_ons that they have to
- * be sent again.
+ * The data of a write move before its answer, and are lost with the power: to answer it now would
+ * acknowledge lost data. Commands whose data were moving detect the change of power_ons, and are
+ * sent again.
  */
 void spek_unit_power_on(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 {
@@ -451,7 +451,7 @@ void spek_unit_power_on(struct spek_unit *unit, u64 now_ns, struct list_head *do
 		/* Ignored if the error handler has the command. */
 		spek_unit_end(held, DID_RESET << 16, done);
 	}
-	/* After all that was lost: pairs with spek_unit_serve(). */
+	/* After the held commands are gone: pairs with spek_unit_serve(). */
 	smp_store_release(&unit->power_ons, unit->power_ons + 1);
 }
 

@@ -100,8 +100,8 @@ struct spek_unit_count {
  * @device: parent of both; the work's own
  * @created_ns: time of its making
  * @store: data
- * @faults_lock: one change of the faults at a time; outside of @lock and that of @store
- * @ignores_flush: it lies: flushes and FUA make nothing permanent; changed under @faults_lock
+ * @faults_lock: serialises changes of the faults; taken before @lock and the lock of @store
+ * @ignores_flush: flushes and FUA succeed without effect; changed under @faults_lock
  * @flash: memory for the drive's flash; NULL for a disk
  * @flash_bytes: size of @flash, charged to the limit that all drives share
  * @lock: protects what follows; taken from interrupts, innermost

@@ -89,10 +89,10 @@ static int check_stamped(struct genl_info *info, const struct spek_run_config *c
 					"A run that continues another one takes over its stamp-id: leave it out.");
 	if (config->verify_newer && spek_workload_writes(&config->workload))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_VERIFY_NEWER], -EINVAL,
-					"Only a workload that only reads may find later writes: a run knows its own.");
+					"This attribute needs a workload that only reads: a run knows its own writes.");
 	if (config->verify_atomic && !spek_workload_is_atomic(&config->workload))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_VERIFY_ATOMIC], -EINVAL,
-					"Only a workload whose writes are all atomic leaves each of them whole.");
+					"This attribute needs a workload whose writes are all atomic.");
 	if (config->grain_bytes &&
 	    (!is_power_of_2(config->grain_bytes) || config->grain_bytes < SPEK_SECTOR))
 		return spek_genl_refuse(info->extack, attrs[SPEK_A_RUN_GRAIN_BYTES], -EINVAL,

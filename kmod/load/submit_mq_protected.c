@@ -2,19 +2,19 @@
 /*
  * Back end mq on disks with protection information: T10 DIF or DIX, NVMe with metadata.
  *
- * Above the request path, submit_bio() generates the information of writes and checks that of
- * reads. Here it is done in the same order, before there is a request: it allocates memory, and
- * sleeps for it. A thread that slept with a request could keep others from one whose bios have the
- * memory.
+ * Above the request path, submit_bio() generates protection information for writes and checks it
+ * for reads. This back end does so at the same point, before it allocates a request, because the
+ * information needs memory and may sleep for it. A thread that slept while it held a request could
+ * block other threads whose bios hold the memory and need a request.
  *
  * The usage counter of the queue is held from the checks to the request: the information has to fit
- * the format that the disk then has. It is not held where the block layer gets the part instead,
+ * the format that the disk then has. It is not held when the part goes to the block layer instead,
  * which may wait for a freeze. For the same reason the worker holds no other counter here
  * (spek_worker_may_sleep(), room.c).
  *
- * The information belongs to the bio, which frees it at its end. That of a bio for which there was
- * no request is freed at once, and generated again with the next try: so a full queue is left
- * alone. The requests that a plug fetches ahead would make it look full.
+ * The information belongs to the bio, which frees it at its end. If there is no request for a bio,
+ * the information is freed at once, and generated again at the next try. To avoid that, bios are
+ * not sent to a full queue; and plugs fetch no requests ahead, which would make a queue look full.
  *
  * A read that the device has completed ends later, in the block layer's kintegrityd, once its
  * information is checked; its request is free by then. A mismatch is BLK_STS_PROTECTION (EILSEQ),

@@ -105,7 +105,7 @@ void spek_mq_flush_plug(struct blk_plug *plug)
 }
 
 /**
- * spek_mq_count_segments() - count the segments of a part that is not plainly one
+ * spek_mq_count_segments() - count the segments of a part that may have several
  * @part: armed
  * @lim: limits of its queue, which can't change now
  *

@@ -15,16 +15,16 @@
  *   blk_execute_rq_nowait(), it bypasses the elevator on all kernels (a plug of v6.1 gives such
  *   requests to it), and reports a lack of room.
  *
- * A disk that writes atomically only within a boundary that the command gives is known to sd alone,
- * and fails WRITE ATOMIC(16) with an invalid field.
+ * A disk that needs a boundary in WRITE ATOMIC(16) fails the command with an invalid field: only sd
+ * knows the boundary.
  *
  * A disk that keeps protection information which its host adapter doesn't transfer (DIF without
  * DIX) generates and checks it by itself: RDPROTECT and WRPROTECT are 0. One whose adapter does
- * (DIX) is refused. What the adapter shall do with the information (scsi_cmnd.prot_op: pass,
- * insert or strip) is for sd alone to say: scsi_prepare_cmd() sets it to SCSI_PROT_NORMAL for all
- * commands, after which there is no way in for those that are passed through. Without that,
- * RDPROTECT or WRPROTECT of 1 have the disk transfer 8 bytes for each block that nobody takes or
- * gives; and with 0, scsi_debug leaves the information of a block as it is when it is written.
+ * (DIX) is refused. Only sd can set what the adapter does with the information
+ * (scsi_cmnd.prot_op: pass, insert or strip): scsi_prepare_cmd() sets it to SCSI_PROT_NORMAL for
+ * all commands, and passed-through commands cannot change it afterwards. With SCSI_PROT_NORMAL and
+ * RDPROTECT or WRPROTECT of 1, the disk transfers 8 more bytes for each block, for which there is
+ * no buffer; with 0, scsi_debug does not update the information of a block that is written.
  *
  * The back end owns a request from its allocation to blk_insert_cloned_request(), and again in its
  * end_io. In between, the block layer ends the slot's bio, which has no bi_end_io: the sense data
@@ -149,7 +149,7 @@ static void set_command(struct scsi_cmnd *cmd, const struct spek_part *part, boo
 
 	cmd->cmnd[0] = part->slot->op.write ? WRITE_16 : READ_16;
 	memcpy(&cmd->cmnd[2], &address, sizeof(address));
-	/* Of WRITE ATOMIC the length has 2 bytes, behind a boundary that is 0: there is none. */
+	/* WRITE ATOMIC has a length of 2 bytes, after a boundary; 0: no boundary. */
 	if (is_atomic)
 		cmd->cmnd[0] = ATOMIC_16;
 	memcpy(&cmd->cmnd[10], &length, sizeof(length));
@@ -173,7 +173,7 @@ static int submit_command(struct spek_part *part)
 	bio->bi_opf &= ~(__force blk_opf_t)REQ_OP_MASK;
 	bio->bi_opf |= part->slot->op.write ? REQ_OP_DRV_OUT : REQ_OP_DRV_IN;
 	bio->bi_end_io = NULL;
-	/* It stays in the bio: a part that gets no request comes again. */
+	/* Keep the flag in the bio: a part without a request is submitted again. */
 	is_atomic = bio->bi_opf & SPEK_COMPAT_REQ_ATOMIC;
 	rq = alloc_request(q, bio->bi_opf & ~SPEK_COMPAT_REQ_ATOMIC, BLK_MQ_REQ_NOWAIT);
 	if (IS_ERR(rq)) {

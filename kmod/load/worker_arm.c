@@ -113,12 +113,13 @@ static noinline void set_hints(const struct spek_worker *w, const struct spek_op
 }
 
 /**
- * spek_worker_must_not_cut() - find an atomic write that the limits of its device would cut
+ * spek_worker_must_not_cut() - check for an atomic write that the device's limits would split
  * @w: worker
  * @op: operation
  * @nr: parts of it by the limits as they are now
  *
- * It was one request when the run began. As several it would not be atomic: the run ends.
+ * At the start of the run it was one request. Split into several it would not be atomic, so the run
+ * ends.
  *
  * Context: the worker's thread.
  * Return: true if the run ends.

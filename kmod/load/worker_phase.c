@@ -149,7 +149,7 @@ void spek_worker_complete_share(struct spek_worker *w, u64 now_ns)
 
 	phases->phase_left = SPEK_NEVER;
 	phases->waits = true;
-	/* A ramp-up keeps counting, and I/Os that it made beyond the share count as well. */
+	/* A ramp-up goes on counting, also I/Os beyond its share. */
 	phases->counted_ns = SPEK_NEVER;
 	if (phases->course.phase == SPEK_PHASE_MEASURE && !w->inflight.outstanding &&
 	    !w->issue.op_room.waiting)
@@ -183,7 +183,7 @@ void spek_worker_learn_end(struct spek_worker *w, u64 counted_ns)
 	if (!end_ns)
 		return;
 	phases->waits = false;
-	/* A worker that had nothing to count ends with the others, however late it learns of it. */
+	/* A worker without I/Os to count ends with the others, even if it learns of it late. */
 	spek_course_set_end(&phases->course, end_ns, min(counted_ns, phases->counted_ns));
 }
 

@@ -57,7 +57,7 @@ def done(nl: Socket, node: str, **changes: Any) -> int:
         (
             {**WRITES, "verify_newer": 1},
             "verify_newer",
-            "Only a workload that only reads may find later writes: a run knows its own.",
+            "This attribute needs a workload that only reads: a run knows its own writes.",
         ),
         (
             {**WRITES, "grain_bytes": 1000},

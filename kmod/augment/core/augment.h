@@ -23,11 +23,11 @@
  * the RAID and superblocks of a new generation say that the log is empty. Then writes go on with
  * another member as mirror, or straight to the RAID if the SSD or all members are lost. If a dirty
  * block has no readable copy left, the machine has failed: every bio ends with an error, and
- * spek_augment_next_lost() tells the blocks.
+ * spek_augment_next_lost() lists the blocks.
  *
  * Recovery after a restart keeps the log. It copies records that are on one device only, flushes
  * all devices and begins a generation, and then bios are served. If the SSD or all members are
- * missing or a device is lost before that has ended, it drains the log as above, and serves then.
+ * missing, or a device is lost meanwhile, it drains the log as above before it serves bios.
  *
  * The caller serialises all calls. Data of a write must not change until its answer, as @crc must
  * not: a record whose data differ from its checksums ends the log after a restart, and what was
@@ -153,8 +153,9 @@ struct spek_augment_bio {
  * @fua: forced unit access
  * @preflush: flush the device first
  * @encoded: the first block is what spek_augment_encode() makes; the bio's data follow
- * @record: number below SPEK_AUGMENT_RECORDS of the record whose header that is, the same for the
- *	SSD, which comes first, and the mirror, until both have ended; SPEK_AUGMENT_NONE: none
+ * @record: number of the record with that header, below SPEK_AUGMENT_RECORDS; the same for the
+ *	SSD, which comes first, and for the mirror, until both writes have ended;
+ *	SPEK_AUGMENT_NONE: none
  * @block: first block on the device
  * @blocks: length
  * @bio: number of the bio that has the data; SPEK_AUGMENT_NONE: none
@@ -380,10 +381,10 @@ struct spek_augment_destage {
 
 /**
  * struct spek_augment_mend - records that have to be copied to a second device
- * @first: entry of the header of the first one; each header has the next one in its entry
- * @last: entry of the header of the last one
- * @begun: blocks of the first one, header included, whose copy has begun
- * @to: device that gets it
+ * @first: header entry of the first record; the entries of headers are linked
+ * @last: header entry of the last record
+ * @begun: blocks of the first record, header included, whose copy has begun
+ * @to: device to which the first record is copied
  * @pending: I/O in flight
  */
 struct spek_augment_mend {
@@ -408,7 +409,7 @@ struct spek_augment_stream {
  * struct spek_augment - the machine
  * @config: sizes and policy
  * @mode: enum spek_augment_mode
- * @generation: of the records to come
+ * @generation: generation of new records
  * @spans: generations of the records in the log, oldest first
  * @nr_spans: number of spans
  * @live: bitmap of devices in use
@@ -433,10 +434,10 @@ struct spek_augment_stream {
  * @version: of superblocks
  * @super_seen: bitmap of devices whose next superblock is the second one
  * @super: contents of the superblocks in flight
- * @keeps_log: recovery leaves the log as it is, not empty
- * @wants_flush: recovery has to flush what the log holds
+ * @keeps_log: recovery keeps the log and does not drain it
+ * @wants_flush: recovery has to flush the devices that hold the log
  * @has_passed: writes went straight to the RAID before the restart
- * @mend: see there
+ * @mend: records without a second copy
  * @flushing: flushes of the round in flight
  * @flush_seq: what the round covers
  * @flush_failed: a flush of the round failed
@@ -532,12 +533,12 @@ struct spek_augment {
 };
 
 /**
- * struct spek_augment_scan - what is known of the devices before recovery
+ * struct spek_augment_scan - state of the devices before recovery
  * @super: newest agreed superblock
  * @generation: highest generation that a device knows of
  * @version: highest version of a superblock
  * @present: bitmap of devices that have a superblock of the set
- * @stale: bitmap of those that are not in use in the newest generation
+ * @stale: bitmap of devices that the newest generation does not use
  * @seen: bitmap of devices whose next superblock is the second one
  */
 struct spek_augment_scan {

@@ -10,7 +10,7 @@
  *	MOVE	read the blocks into buffers, write them to the RAID
  *	SETTLE	flush the RAID; the blocks are clean
  *	ANNOUNCE	the log has been recovered or drained: write superblocks of a new generation
- *	AGREE	all devices have them: write those that count
+ *	AGREE	all devices have them: write the superblocks of the agreed generation
  */
 #include "machine.h"
 
@@ -108,7 +108,7 @@ static void begin_moving(struct spek_augment *m)
 	d->failed = false;
 }
 
-/* The tail has been found. What the batch holds is dirty: the tail does not pass it. */
+/* The tail has been found. It does not pass the blocks of the batch, which are dirty. */
 static void await_flush(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
@@ -222,7 +222,7 @@ static void move(struct spek_augment *m)
 }
 
 /**
- * spek_augment_pause() - try again later what the RAID has refused
+ * spek_augment_pause() - retry later after an error of the RAID
  * @m: machine
  */
 void spek_augment_pause(struct spek_augment *m)
@@ -258,7 +258,7 @@ static bool is_over_limit(const struct spek_augment *m, u32 used)
 	       (m->destage.shrinking && used > m->config.low_blocks);
 }
 
-/* Why there may be something to destage now: the tail may lag behind what is on the RAID. */
+/* Whether a batch may be due. The tail may lag behind: some records may be on the RAID already. */
 static bool may_be_due(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
@@ -282,7 +282,7 @@ static bool may_be_due(struct spek_augment *m)
 	return is_over_limit(m, used) || d->to_seq > m->tail_seq;
 }
 
-/* The same for the tail that was found: what it is about to pass needs no batch. */
+/* Whether a batch is due, with the tail that was found: records that it is to pass need none. */
 static bool is_due(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
@@ -292,7 +292,7 @@ static bool is_due(struct spek_augment *m)
 	return d->shrinking || d->to_seq > d->tail_seq;
 }
 
-/* The log begins where it did if it still holds something. */
+/* If the log still holds dirty blocks, its tail stays. */
 static void write_generation(struct spek_augment *m, u32 step)
 {
 	m->destage.step = step;
@@ -313,8 +313,8 @@ static void renew(struct spek_augment *m)
 }
 
 /*
- * After a batch the tail moves, whether another one is due or not. Out of line, as all bios come by
- * the caller.
+ * After a batch the tail moves, whether another batch is due or not. Out of line, because the
+ * caller is in the path of all bios.
  */
 static spek_noinline void begin_batch(struct spek_augment *m, bool may_begin)
 {
@@ -437,7 +437,7 @@ static void write_end(struct spek_augment *m, struct spek_augment_slot *slot, in
 	m->again = true;
 }
 
-/* What superblocks say is in use has to be, or the generation is begun once more. */
+/* If a device of the superblocks was lost meanwhile, another generation begins from IDLE. */
 static void generation_end(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;

@@ -48,12 +48,12 @@ static void flush_devices(struct spek_augment *m, u32 devices)
 }
 
 /**
- * spek_augment_flush_all() - flush all devices, whatever was written to them
+ * spek_augment_flush_all() - flush all devices, also those without writes since the start
  * @m: machine that has adopted a log
  *
- * Without a power cut before, as after a crash of the kernel, records may be in the devices' caches
- * only, and a cut would take away what bios have seen of them, or leave torn blocks without them.
- * So may be blocks that writes had left on the RAID when they passed by the log.
+ * After a crash of the kernel without a power cut, records may be only in the devices' caches. A
+ * cut now would lose data that bios have read, or records that are needed to mend torn blocks. The
+ * same goes for blocks on the RAID of writes that bypassed the log.
  */
 void spek_augment_flush_all(struct spek_augment *m)
 {

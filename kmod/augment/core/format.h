@@ -10,19 +10,19 @@
  * on the member that mirrors it, and never wraps at the end of the log. The header has the sequence
  * number, generation and a CRC-32C of each block, so that a record counts only if complete.
  *
- * A generation begins at each restart and loss of a device. The log may hold records of several;
- * the superblock has for each the sequence number of its first record, and a record counts only if
- * it is of the generation that its sequence number belongs to: those that the restart before did
- * not find stay without effect, wherever they turn up later. A device that is not in use in the
- * newest generation has no record that counts.
+ * A generation begins at each restart and loss of a device. The log may hold records of several
+ * generations. The superblock lists the sequence number of the first record of each, and a record
+ * is valid only if it has the generation that its sequence number belongs to: records that the last
+ * restart did not find stay invalid, even if they are found later. No record of a device that the
+ * newest generation does not use is valid.
  *
- * A superblock announces a generation on each device in use before another one says on any that it
- * is agreed, and it serves only after all of them say so. Every device thus knows of an agreed
- * generation, and any that begin the next one without the others give it a greater number; one that
- * was only announced has never served. The announcement and what follows it go to the place of the
- * older superblock: the newest agreed one stays until there is a newer one. A cut that
- * tears what follows makes the device forget the generation, so recovery skips some generations if
- * a device is missing.
+ * A generation is announced in the superblocks of all devices in use, then agreed in those of all,
+ * and only then are bios served. So every device knows of an agreed generation, and devices that
+ * begin the next one without the others give it a greater number; a generation that was only
+ * announced has never served bios. The announcement and the agreement go to the place of the older
+ * superblock: the newest agreed superblock stays until there is a newer one. A cut that tears the
+ * agreement makes the device forget the generation, so recovery skips generations if a device is
+ * missing.
  */
 #ifndef SPEK_AUGMENT_FORMAT_H
 #define SPEK_AUGMENT_FORMAT_H
@@ -55,7 +55,7 @@ struct spek_augment_span {
 /**
  * struct spek_augment_super - contents of a superblock
  * @uuid: identity of the set of devices
- * @generation: generation of the records to come, from 1
+ * @generation: generation of new records, from 1
  * @version: number of the superblock, which rises with each write to any device
  * @tail_seq: sequence number of the first record that counts
  * @tail: place of that record in the log in blocks
@@ -66,7 +66,7 @@ struct spek_augment_span {
  * @nr_members: number of members of the RAID
  * @is_agreed: the generation is known to all devices in use
  * @nr_spans: number of spans, from 1
- * @spans: generations of the records that count, oldest first
+ * @spans: generations of the records in the log, oldest first
  */
 struct spek_augment_super {
 	u8 uuid[16];

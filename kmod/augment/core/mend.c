@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * After a restart, the second copy of records that only the SSD or only members have: a cut has
- * left them so, or a member is missing. Without it the next loss would take away what bios have
- * seen, or end the log of the device that is left at a gap.
+ * After a restart, makes a second copy of records that only the SSD or only members have, because
+ * of a power cut or a missing member. Without it, the next loss of a device could lose data that
+ * bios have read, or leave a gap in the log of the remaining device, which would end there.
  *
- * A copy goes to the place of the record, which on that device holds nothing that counts.
+ * A copy goes to the place of the record, which holds no valid record on that device.
  */
 #include "machine.h"
 
@@ -19,7 +19,7 @@ void spek_augment_mend_note(struct spek_augment *m, u32 header)
 
 	if (!(m->entries[header].state & (SPEK_AUGMENT_NO_SSD | SPEK_AUGMENT_NO_MIRROR)))
 		return;
-	/* Headers are in no chain of the hash. */
+	/* Headers are not in the hash, so their links are free. */
 	m->entries[header].next = SPEK_AUGMENT_NONE;
 	if (mend->last == SPEK_AUGMENT_NONE)
 		mend->first = header;
@@ -49,7 +49,7 @@ static void begin_part(struct spek_augment *m)
 
 	if (blocks > SPEK_AUGMENT_STAGE_BLOCKS)
 		blocks = SPEK_AUGMENT_STAGE_BLOCKS;
-	/* A record counts only on a device that has all of it. */
+	/* A record is valid only as a whole on one member: choose the member once. */
 	if (!mend->begun)
 		mend->to = header->state & SPEK_AUGMENT_NO_SSD ? SPEK_AUGMENT_SSD :
 								 spek_augment_any_mirror(m);
@@ -67,7 +67,7 @@ static void begin_part(struct spek_augment *m)
  * spek_augment_mend_step() - copy the records that lack a copy
  * @m: recovering, with SSD and a member
  *
- * Return: true until all of them have both.
+ * Return: true until all records have both copies.
  */
 bool spek_augment_mend_step(struct spek_augment *m)
 {
@@ -95,7 +95,7 @@ static void read_end(struct spek_augment *m, const struct spek_augment_slot *slo
 		spek_augment_read_failed(m, slot->entry + i, slot->io.device);
 	if (error)
 		m->keeps_log = false;
-	/* Also if the device was dropped meanwhile. */
+	/* Also cleared if the device was dropped meanwhile. */
 	if (!m->keeps_log) {
 		end_part(m, slot);
 		return;

@@ -11,9 +11,9 @@
  *	} until there is none;
  *	spek_augment_start(m, now_ns);
  *
- * Before it serves anything, the machine copies records that are on one device only, where a bio
- * could see them and the next failure take them away. What it then begins is a generation of its
- * own, as devices may have later records of the last one that were not found.
+ * Before it serves bios, the machine copies records that are on one device only: a bio could read
+ * them, and the next failure lose them. Then it begins a generation, because devices may have later
+ * records of the last generation that were not found.
  */
 #include "machine.h"
 
@@ -88,7 +88,7 @@ static u32 newest_of(const struct spek_augment_super *supers, u32 found)
 	return newest;
 }
 
-/* What a device knows of the set, also of a generation that was only announced. */
+/* Note the superblocks of a device, also of a generation that was only announced. */
 static int note_supers(const struct spek_augment_config *config,
 		       const struct spek_augment_super *supers, u32 found, u32 device,
 		       struct spek_augment_scan *scan, struct spek_refusal *refusal)
@@ -170,7 +170,7 @@ int spek_augment_choose(const struct spek_augment_config *config,
 	return 0;
 }
 
-/* Records need the SSD and a member. */
+/* A log needs the SSD and a member. */
 static bool has_log(u32 devices)
 {
 	return (devices & spek_augment_bit(SPEK_AUGMENT_SSD)) &&
@@ -311,7 +311,7 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
 }
 
 /**
- * spek_augment_is_short() - check whether the log ends before records that it had
+ * spek_augment_is_short() - check whether the log ends before records it once had
  * @m: recovering, at the end of the log
  *
  * A generation begins after the records before it are flushed on all devices. Only damage ends the
@@ -325,7 +325,7 @@ bool spek_augment_is_short(const struct spek_augment *m)
 }
 
 /**
- * spek_augment_start() - make sure of what was adopted, and then serve
+ * spek_augment_start() - make the adopted log safe, and then serve bios
  * @m: recovered
  * @now_ns: time
  */

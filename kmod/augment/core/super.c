@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Superblocks: where the log begins, and which generations count. */
+/* Superblocks: the tail of the log, and the generations of its records. */
 #include "machine.h"
 
 /**
- * spek_augment_generation_of() - look up the generation of a record
+ * spek_augment_generation_of() - find the generation of a record
  * @m: machine
- * @seq: sequence number of a record that counts, or of the next one
+ * @seq: sequence number of a record in the log, or of the next record
  *
  * Return: generation.
  */
@@ -18,7 +18,7 @@ u64 spek_augment_generation_of(const struct spek_augment *m, u64 seq)
 	return m->spans[i].generation;
 }
 
-/* Forget generations that have no record from this one on. */
+/* Drop generations without a record from @tail_seq on. */
 static void drop_spans(struct spek_augment *m, u64 tail_seq)
 {
 	u32 dropped = 0, i;
@@ -34,7 +34,7 @@ static void drop_spans(struct spek_augment *m, u64 tail_seq)
  * spek_augment_has_span() - check whether superblocks have room for another generation
  * @m: machine
  *
- * Return: true if they have; otherwise only an empty log makes room.
+ * Return: true if they have; false: the log must be drained first.
  */
 bool spek_augment_has_span(const struct spek_augment *m)
 {
@@ -45,7 +45,7 @@ bool spek_augment_has_span(const struct spek_augment *m)
 /**
  * spek_augment_begin_generation() - begin a generation with the next record
  * @m: machine without records in flight
- * @tail_seq: sequence number of the first record that counts, or of the next one
+ * @tail_seq: sequence number of the first record in the log, or of the next record
  */
 void spek_augment_begin_generation(struct spek_augment *m, u64 tail_seq)
 {
@@ -103,7 +103,7 @@ void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64
 					   m->super_seen & bit ? 1 : 0, 1);
 		slot->io.encoded = true;
 		slot->io.fua = true;
-		/* What is agreed next has the place of the announcement. */
+		/* The agreed superblock goes to the place of the announcement. */
 		if (is_agreed)
 			m->super_seen ^= bit;
 		m->destage.pending++;

@@ -55,10 +55,11 @@ bool spek_augment_has_mirror(struct spek_augment *m)
 }
 
 /**
- * spek_augment_any_mirror() - choose a member without waking one before
+ * spek_augment_any_mirror() - choose a member, preferably one that is awake
  * @m: machine with a member in use
  *
- * Return: device of the mirror; if there is none, of a member that is awake, if there is one.
+ * Return: device of the mirror; without a mirror, of an awake member; without either, of a member
+ * in use.
  */
 u32 spek_augment_any_mirror(const struct spek_augment *m)
 {

@@ -102,12 +102,12 @@ bool spek_drive_is_reached(const struct spek_drive *drive, u64 lba)
 }
 
 /*
- * Which reads hit extents is noted when a read or an extent comes or an extent goes: sorting would
- * otherwise compare all reads with all extents each time.
+ * Reads that hit an extent are marked when a read or an extent arrives or an extent is destaged:
+ * otherwise sorting would compare all reads with all extents each time.
  */
 
 /**
- * spek_drive_note_read() - note whether a request that has just come hits an extent
+ * spek_drive_note_read() - mark a new request if it is a read that hits an extent
  * @drive: drive
  * @index: slot of the request
  */

@@ -8,10 +8,10 @@
  *	failed arm	is out of service after the access that it serves, and draws nothing
  *	slow start	the spindle takes longer to start
  *	gone		the drive does not answer: nothing starts or ends any more
- *	volatile cache	what was written since the last flush can be lost
- *	ignored flush	the same, and flushes and FUA make nothing permanent
- *	torn writes	as volatile cache, and a part of a write can be lost
- *	power cut	gone, and what can be lost is lost
+ *	volatile cache	a power cut loses the writes since the last flush
+ *	ignored flush	as volatile cache, and flushes and FUA make no write permanent
+ *	torn writes	as volatile cache, and a power cut can lose a part of a write
+ *	power cut	gone, and all data that are not permanent are lost
  *
  * An access that meets a bad sector ends there, after the retries that the fault's delay stands
  * for. A destage that does fails the next flush. Requests that no arm reaches fail at once.
@@ -34,9 +34,9 @@
  * @SPEK_DRIVE_FAULT_SLOW_START: a spindle that needs longer to start
  * @SPEK_DRIVE_FAULT_GONE: a drive that does not answer
  * @SPEK_DRIVE_FAULT_VOLATILE: a write cache whose data a power cut loses
- * @SPEK_DRIVE_FAULT_NO_FLUSH: the same, and flushes do nothing
+ * @SPEK_DRIVE_FAULT_NO_FLUSH: a volatile write cache that ignores flushes
  * @SPEK_DRIVE_FAULT_POWER_CUT: a drive that has lost its power
- * @SPEK_DRIVE_FAULT_TORN: a write cache of which a power cut takes parts of writes
+ * @SPEK_DRIVE_FAULT_TORN: a volatile write cache in which a power cut tears writes
  * @SPEK_DRIVE_FAULT_KIND_NR: number of kinds
  */
 enum spek_drive_fault_kind {

@@ -29,7 +29,7 @@
 #include "replay.h"
 #include "walk.h"
 
-/* What an I/O takes in a preview of several arrival processes: about the time of a flash read. */
+/* Time of an I/O in a preview of several arrival processes: about that of a flash read. */
 #define PREVIEW_SERVICE_NS	100000
 
 /* Draw the next choice and prefetch the state of its replica. */

@@ -209,7 +209,7 @@ u64 spek_share_arrival_load(const struct spek_workload *wl, u32 arrival, u32 wor
 	return spek_muldiv64(mean_rate(wl, process) << LOAD_BITS, mine, all, NULL) + !!mine;
 }
 
-/* I/Os in which a worker passes its part of the range of a stream; 0 if that can't be told. */
+/* I/Os in which a worker passes its part of the range of a stream; 0: unknown. */
 static u64 blocks_of(const struct spek_workload *wl, u32 stream, u32 worker, u32 nr_workers)
 {
 	const struct spek_stream *s = &wl->stream[stream];
@@ -223,7 +223,7 @@ static u64 blocks_of(const struct spek_workload *wl, u32 stream, u32 worker, u32
 }
 
 /**
- * spek_share_passed() - find the stream whose range a number of I/Os passes
+ * spek_share_passed() - find the stream whose range is passed exactly by a number of I/Os
  * @wl: checked workload, without a trace
  * @arrival: index of the arrival process that makes the I/Os
  * @nr_workers: workers of the run
@@ -252,7 +252,7 @@ u32 spek_share_passed(const struct spek_workload *wl, u32 arrival, u32 nr_worker
 }
 
 /**
- * spek_share_count_load() - find how much of a number of I/Os is a worker's
+ * spek_share_count_load() - find a worker's part of a number of I/Os
  * @wl: checked workload, without a trace
  * @arrival: index of the arrival process that makes the I/Os
  * @passed: from spek_share_passed()

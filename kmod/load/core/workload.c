@@ -322,7 +322,7 @@ static int check_atomic(const struct spek_stream *stream, struct spek_refusal *r
 					"Atomic writes are given for a stream that has no writes of data.");
 	if (stream->pattern == SPEK_PATTERN_TRACE || stream->pattern == SPEK_PATTERN_WRITE_POINTER)
 		return spek_refuse_part(refusal, -EINVAL,
-					"A trace and writes at write pointers are not atomic: their places are not the stream's own.");
+					"Traces and writes at write pointers cannot be atomic: the stream does not choose their addresses.");
 	if (!spek_stream_keeps_sizes_aligned(stream))
 		return spek_refuse_part(refusal, -EINVAL,
 					"Atomic writes need block sizes that are powers of two, and addresses that are multiples of them.");

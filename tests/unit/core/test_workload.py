@@ -347,7 +347,7 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     ],
     (
         one(Stream("write-pointer", atomic=1, read_ppm=0)),
-        *(1, INVALID, "s", 0, "A trace and writes at write pointers are not atomic"),
+        *(1, INVALID, "s", 0, "Traces and writes at write pointers cannot be atomic"),
     ),
     *[
         (one(stream), 1, INVALID, "s", 0, "Atomic writes need bloc")
