@@ -26,18 +26,18 @@ PACED_BY_PAUSE = (
     " effect, as in fio"
 )
 PACED_BY_RATE = (
-    "thinktime: the pauses are within the gaps of the rate, so that they have no effect; fio"
-    " lengthens the gap behind an I/O that takes nearly as long as that, and catches up"
+    "thinktime: the pauses are shorter than the gaps of the rate, so that they have no effect; fio"
+    " lengthens the gap after an I/O that takes nearly as long as the gap, and then catches up"
 )
 PAUSE_ADDED = (
-    "thinktime: with rate_ignore_thinktime fio adds each pause to the gap of the rate, which is the"
-    " rate here"
+    "thinktime: with rate_ignore_thinktime fio adds each pause to the gap of the rate; the rate"
+    " here results from both"
 )
 PASSTHROUGH = (
     "I/Os go through the block layer to the namespace's block device; fio sends NVMe commands to"
     " its character device"
 )
-SG = "I/Os are those of a block device; fio sends SCSI commands, which skip the I/O scheduler"
+SG = "the run sends block I/O; fio sends SCSI commands, which bypass the I/O scheduler"
 NO_DEPTH = "nothing: arrivals at a rate have no depth"
 RATES_SHARE = "nothing: the rates of reads and writes decide their shares, as in fio"
 
@@ -111,9 +111,11 @@ def set_arrivals(
 def _paused_rates(
     options: Reader, plan: Plan, rates: list[Fraction], directions: list[int], think: int
 ) -> tuple[list[Fraction], int]:
-    """The rates of a job that also pauses @think ns after each I/O, and what is left of the pause:
-    fio catches up, so that the longer of the pause and the gap of the rate counts; but with
-    rate_ignore_thinktime it adds a shorter pause to the gap."""
+    """The rates of a job that also pauses @think ns after each I/O, and the pause beside them.
+
+    fio catches up, so the longer of the pause and the gap of the rate counts; but with
+    rate_ignore_thinktime it adds a shorter pause to the gap.
+    """
     gaps = [1 / rates[direction] for direction in directions if rates[direction]]
     if not gaps:
         return rates, think

@@ -3,7 +3,7 @@
 
 Options before the first --name, and after --name=global, are defaults of the jobs that follow, as
 in a [global] section; each --name begins a job. Words that are no options are job files, whose jobs
-come after those of the command line. --client=HOST runs what stands behind it on another host.
+come after those of the command line. --client=HOST runs the words after it on another host.
 Unlike in a file, variables stay as they are: the shell has replaced its own.
 """
 
@@ -119,7 +119,7 @@ def read(words: Sequence[str]) -> CommandLine:
 
 def for_clients(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The hosts of --client=HOST or --client=FILE, a host in each line, and the words without
-    these. Job files and jobs behind a client are its own; all have to have the same ones."""
+    these. Job files and jobs after a client are its own, and must be the same for all clients."""
     hosts: list[str] = []
     common: list[str] = []
     groups: list[list[str]] = []
@@ -141,13 +141,13 @@ def for_clients(words: Sequence[str]) -> tuple[list[str], list[str]]:
     for host, group in zip(hosts, groups, strict=True):
         if group != groups[-1]:
             raise UsageError(
-                f"--client={host} and --client={hosts[-1]} have different jobs, which are the words"
-                " behind each; a fleet runs one workload on all its hosts: name the hosts in a"
+                f"--client={host} and --client={hosts[-1]} have different jobs, the words after"
+                " each; a fleet runs one workload on all its hosts: name the hosts in a"
                 " file, --client=FILE"
             )
     for host in hosts:
         if hosts.count(host) > 1:
-            raise UsageError(f"--client={host} is there twice")
+            raise UsageError(f"--client={host} is given twice")
     return hosts, common + (groups[-1] if groups else [])
 
 
@@ -176,7 +176,7 @@ def _host_of(text: str) -> str:
 
 
 def _check_reads(jobs: Sequence[Job]) -> None:
-    """As fio does, refuse jobs that change a device beside --readonly."""
+    """With --readonly, refuse jobs that change a device, as fio does."""
     for job in jobs:
         if (job.options.get("rw") or "read").partition(":")[0] not in ("read", "randread"):
             raise UsageError(

@@ -12,8 +12,8 @@ from spekctl.workload.values import FILL_PATTERN
 
 SETS = ("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global")
 SET = (
-    "dedupe_mode: each stream has 64 blocks that its duplicates repeat; those of fio's working_set"
-    " are dedupe_working_set_percentage of the size, with dedupe_global of all jobs"
+    "dedupe_mode: the duplicates of each stream repeat 64 blocks; fio's working_set is"
+    " dedupe_working_set_percentage of the size, and with dedupe_global it belongs to all jobs"
 )
 
 
@@ -25,12 +25,12 @@ def _fill(text: str) -> str:
         if re.fullmatch(FILL_PATTERN, fill):
             return fill
     raise UsageError(
-        f"'{text}' is not taken; write 0x and 1 to 64 bytes in hexadecimal, or letters in quotes"
+        f"'{text}' is not a fill; write 0x and 1 to 64 bytes in hexadecimal, or letters in quotes"
     )
 
 
 def of(options: Reader, plan: Plan) -> dict[str, str]:
-    """The data of the writes, unless it is that of the run."""
+    """Fields of a stream for the data of its writes; empty: the data of the run."""
     compressible = options.value("buffer_compress_percentage", values.percent) or 0
     duplicate = options.value("dedupe_percentage", values.percent) or 0
     fill = options.value("buffer_pattern", _fill)
@@ -45,7 +45,7 @@ def of(options: Reader, plan: Plan) -> dict[str, str]:
     # With duplicates of random data fio has no place for the pattern.
     if fill is not None and (compressible or not duplicate):
         fields["fill"] = fill
-    # What is all fill is equal anyway.
+    # Blocks of fill alone are equal anyway.
     if duplicate and compressible < 100:
         fields["duplicate"] = f"{duplicate}%"
         plan.differs("duplicates are blocks of 4 KiB, not of the block size")

@@ -21,7 +21,7 @@ from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
 READ_BACK = (
-    "what it reads is not checked here: at its end, the run of [{}] reads back and checks all that"
+    "its reads are not checked: at its end, the run of [{}] reads back and checks all blocks that"
     " it has written"
 )
 SUM = (
@@ -29,7 +29,7 @@ SUM = (
     " one direction only; fio ends each job after its own"
 )
 
-SEEDS = "each host draws addresses of its own; in fio all have the same ones"
+SEEDS = "each host draws addresses of its own; in fio all hosts draw the same addresses"
 SLICES = "a device that several hosts have is split among them; in fio they overwrite each other"
 _DEVICE = "--device "
 
@@ -429,8 +429,8 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
 
 
 def _add_mapped(mapped: dict[str, str], of_job: dict[str, str]) -> None:
-    """Add where the options of a job went. An option may go nowhere in one job, and to a field, or
-    to other ones, in the next."""
+    """Add the fields that the options of a job set. An option may set no field in one job, and
+    the same or other fields in the next."""
     for name, place in of_job.items():
         before = mapped.get(name)
         if before is None:
@@ -451,10 +451,9 @@ _OF_RUN = {
     "--stop-when": ("max_latency", "rate_min", "rate_iops_min"),
     "--interval": ("rate_cycle", "steadystate"),
 }
-TOLERANT = "continue_on_error: errors are counted and end none of the jobs, as some have it"
+TOLERANT = "continue_on_error: errors are counted and end no job, as only some of the jobs have it"
 CPUS = (
-    "each CPU of the jobs carries an equal part of each of them; fio keeps each job on CPUs of its"
-    " own"
+    "each CPU of the jobs carries an equal part of each job; fio keeps each job on CPUs of its own"
 )
 ONE_SEED = "randseed: a run has one seed, that of the first job that has one"
 
@@ -496,8 +495,8 @@ def _check_run_options(plans: Sequence[Plan]) -> None:
 
 
 def _share_cpus(plans: Sequence[Plan]) -> None:
-    """Give equal random jobs that have as many CPUs each the CPUs of all, if each of these gets a
-    part of each job: a CPU then has the load that it has in fio."""
+    """Give equal random jobs, each with the same number of CPUs, the CPUs of all, if each CPU gets
+    a part of each job: a CPU then has the same load as in fio."""
     texts = [next((text for text in plan.command_line if _is_cpus(text)), "") for plan in plans]
     if not all(texts) or any("$" in text for text in texts) or len(set(texts)) == 1:
         return
@@ -588,9 +587,9 @@ def _run(plans: Sequence[Plan]) -> dict[str, Any]:
 
 
 def _end_apart(plans: Sequence[Plan], by_time: bool) -> bool:
-    """Give each job its own end, the arrival process of it that is, or those of its clones or of
-    its directions. False if that is not possible: there is a single process, or only one direction
-    of a job has a rate, or no end at all."""
+    """Give each job an end of its own: an end for its arrival process, or for each process of its
+    clones or directions. False if that is not possible: there is a single process, only one
+    direction of a job has a rate, or no job has an end."""
     ending = [plan for plan in plans if plan.amount or plan.passes]
     if len(plans) == 1 and not plans[0].apart:
         return False

@@ -18,21 +18,21 @@ from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.workload.endings import WINDOW_MAX
 
 ENDS = "ends by time only; fio also ends when it has covered its size"
-MEAN = "the number of I/Os is that of the mean block size; fio ends exactly at its size"
+MEAN = "the number of I/Os follows from the mean block size; fio ends exactly at its size"
 EARLY = (
     "it ends after its size, in I/Os of the mean block size; fio's random map is in blocks of the"
-    " smallest size of all directions, and with other sizes a job may end early, where fio finds no"
+    " smallest size of all directions, and with other sizes a job may end early, when fio finds no"
     " free place for the next I/O"
 )
 NUMBER = "number_ios ends it; fio also ends when it has covered its size, if that has fewer I/Os"
 GAPS = (
-    "it ends where its range does; fio then starts over until it has done the bytes of its size,"
-    " if that is also the end of the device"
+    "it ends at the end of its range; if that is the end of the device, fio starts over until it"
+    " has transferred its size"
 )
 TOGETHER = "the run ends after the I/Os of all clones together; fio ends each after its own"
 POINTERS = "its end is a time; fio ends when it has covered the size of the device"
 CAPACITY = "it ends after the capacity of its zones; fio's random writes end after their size"
-RAMP = "the amount is that after the ramp-up; fio counts the I/Os of the ramp-up towards it as well"
+RAMP = "the amount counts from the end of the ramp-up; fio also counts the I/Os of the ramp-up"
 LOOPED = (
     "loops: the run does io_size that many times; if io_size is larger than the range to cover, fio"
     " counts loops of the range, and does the larger of the two"
@@ -96,7 +96,7 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
         plan.amount = None if end is None else end * clones
     for name in _AMOUNTS:
         options.went(name, "run.passes" if plan.passes is not None else "run.count")
-    # Only number_ios is counted by fio from the end of the ramp-up.
+    # fio counts number_ios alone from the end of the ramp-up.
     if end is not None and not by_number and "ramp" in plan.run:
         plan.differs(RAMP)
     if clones > 1 and not plan.apart:
@@ -109,7 +109,7 @@ def _set_amount(options: Reader, plan: Plan, clones: int) -> None:
 
 
 def _may_end_early(options: Reader, plan: Plan, sizes: set[int]) -> bool:
-    """Whether fio's random map, if the job has one, is in other units than its blocks."""
+    """Whether the job has a random map in fio, in units that are not its block sizes."""
     base = options.value("kb_base", values.whole) or 1024
     drawn = (options.text("rw") or "read").startswith("rand") and has_map(options, base)
     law = (options.text("random_distribution") or "random").partition(":")[0]
@@ -142,9 +142,8 @@ def _has_amount(options: Reader, plan: Plan, clones: int) -> bool:
 
 
 def _end(options: Reader, plan: Plan) -> int | Fraction | None:
-    """When one clone ends: after I/Os, or after passes of its range, as a Fraction, where its size
-    is that of the device; None: reads below write pointers, or beside writes at these, which a time
-    ends."""
+    """The end of one clone: I/Os, or passes of its range as a Fraction if its size is that of the
+    device; None: it ends by time, as it reads below write pointers or beside writes at them."""
     base = options.value("kb_base", values.whole) or 1024
     loops = options.value("loops", values.whole) or 1
     weights = _weights(plan)
@@ -197,7 +196,7 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     )
     if ends_there and not given:
         plan.differs(GAPS)
-    # Zones that go on beyond a size in per cent pass as much less of what is there.
+    # Zones go on beyond a size in per cent, to the end of the device: the passes are fewer.
     text = options.text("size") or ""
     if stride is not None and not skips and text.endswith("%") and "range" not in first:
         bytes_in_passes *= Fraction(values.percent(text), 100)
@@ -239,9 +238,9 @@ def _whole(size: int | Fraction, mean: Fraction, up: bool) -> int:
 
 
 def rates_of(plan: Plan) -> list[Fraction]:
-    """The rates of a job that has one for each direction, by its arrival processes: the directions
-    share its I/Os by them, whatever the mix. Empty if its processes are not of directions, or if
-    only one has a rate."""
+    """The rates of a job with a rate for each direction, by its arrival processes: the rates decide
+    the directions' shares of its I/Os, whatever the mix. Empty if its processes are not those of
+    directions, or if only one has a rate."""
     if plan.apart or len(plan.arrivals) < 2:
         return []
     rates = [Fraction(str(arrival.get("rate", 0))) for arrival in plan.arrivals]
@@ -270,8 +269,8 @@ def _weights(plan: Plan, process: int | None = None) -> list[tuple[int, Fraction
 
 def _mean(weights: list[tuple[int, Fraction]]) -> Fraction:
     """Bytes of an I/O, on average."""
-    taken = sum((size * weight for size, weight in weights), Fraction(0))
-    return taken / sum((weight for _, weight in weights), Fraction(0))
+    total = sum((size * weight for size, weight in weights), Fraction(0))
+    return total / sum((weight for _, weight in weights), Fraction(0))
 
 
 def _ranges(plan: Plan) -> set[tuple[int, int | str, int | str]]:
@@ -322,8 +321,9 @@ def of_processes(plan: Plan) -> list[int | float]:
         marks = [round(whole * part / sum(rates)) for part in accumulate(rates, initial=Fraction())]
         return [max(1, end - begin) for begin, end in pairwise(marks)]
     # Each direction has ranges of its own, of which the passes of the job are the mean.
-    taken = [rate * _mean(_weights(plan, process)) for process, rate in enumerate(rates)]
-    passes = [round(whole * len(taken) * part / sum(taken), PASSES_DIGITS) for part in taken]
+    bandwidths = [rate * _mean(_weights(plan, process)) for process, rate in enumerate(rates)]
+    scale = whole * len(bandwidths) / sum(bandwidths)
+    passes = [round(scale * bandwidth, PASSES_DIGITS) for bandwidth in bandwidths]
     return [int(part) if part.denominator == 1 else float(part) for part in passes]
 
 

@@ -193,7 +193,7 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
         if not random:
             raise UsageError("align: fio's blockalign has no effect on jobs in sequence")
         if stream.pattern == "once" and [size for size, _ in sizes] != [align]:
-            raise UsageError("align: fio keeps no map of what is done with its blockalign")
+            raise UsageError("align: with blockalign fio keeps no map of the blocks done")
         lines.append(f"blockalign={align}")
     if stream.fua:
         lines.append("sync=dsync")

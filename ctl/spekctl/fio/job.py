@@ -65,10 +65,10 @@ FLUSHES = (
     " writes"
 )
 UNCHECKED = (
-    "blocks that this run has not written are not checked; fio checks what an earlier one wrote"
+    "blocks that this run has not written are not checked; fio checks those of earlier runs, too"
 )
 NOT_VERIFIED = "nothing: no block of this run is checked"
-FATAL = "mismatches are counted and end nothing; with verify_fatal fio ends at the first one"
+FATAL = "mismatches are counted and do not end the run; with verify_fatal fio ends at the first one"
 UNSTAMPED = (
     "do_verify=0: nothing is checked, so blocks are not stamped either; fio stamps them for a job"
     " that checks them"
@@ -79,11 +79,11 @@ NO_DISK = (
     "filename: {} is a generic SCSI device, and spek loads block devices: give the block device of"
     " the same disk instead"
 )
-UNALIGNED = "nothing: as in fio, it is of random jobs"
+UNALIGNED = "nothing: as in fio, it applies to random jobs"
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
 ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
 CLONES_TOGETHER = (
-    "rate_min, rate_iops_min: held against the sum of all clones; fio ends when one of them is"
+    "rate_min, rate_iops_min: compared with the sum of all clones; fio ends when one of them is"
     " below"
 )
 BATCH_MAX = LIMITS["batch"][1]
@@ -211,8 +211,8 @@ def plan_of(
 
 
 def _may_end_apart(options: Reader, asked: Asked) -> bool:
-    """Whether the clones of a job end by what each of them has done, and a process for each loses
-    nothing: a closed loop is on no more workers than its depth, and always on the first ones."""
+    """Whether each clone of a job ends by its own I/Os, and can have an arrival process of its own
+    without idle workers: a closed loop runs on the first workers, at most as many as its depth."""
     if options.flag("time_based") and options.given("runtime"):
         return False
     is_spread = _has_rate(options) or arrivals.depth_of(options) >= asked.workers
@@ -233,7 +233,7 @@ def _may_end_apart(options: Reader, asked: Asked) -> bool:
 def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) -> tuple[Mix, Mix]:
     """Fill in the streams, without names; return the block sizes of reads and of the others.
 
-    @paused: clones have to be apart; where they need not be, they are not if that needs too much
+    @paused: each clone must have streams of its own; otherwise only if there are enough streams
     """
     base = options.value("kb_base", values.whole) or 1024
     if base not in (1000, 1024):
@@ -248,7 +248,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     options.went("file_service_type", "nothing: there is one device")
     if devices > 1:
         _serve(options, plan)
-        # Of an amount fio gives each device its part; a start is one on each of them.
+        # fio divides an amount among the devices, but applies a start to each device.
         if isinstance(where.get("start"), int):
             where["start"] *= devices
         if options.text("filesize") is not None:

@@ -13,7 +13,9 @@ from spekctl.fio import values
 from spekctl.fio.plan import Plan, Reader
 
 LAW = "the same law as fio's, but other blocks are the frequent ones"
-APART = "reads and writes have frequent blocks of their own; fio's are the same, counted in blocks"
+APART = (
+    "reads and writes have frequent blocks of their own; in fio both have the same block numbers"
+)
 HASHED = (
     "random_distribution: the center is left out; fio has the most frequent block there and"
     " scatters the others over the range by a hash, and here all are scattered"
@@ -23,7 +25,7 @@ BELL = Fraction(1, 12)
 WIDTH_MAX = 50
 SUM = (
     "random_distribution: fio's normal:DEV is a normal distribution with a standard deviation of"
-    " 8.33% of the range plus a uniform one of DEV% of the range, at most 50%, and so it is here"
+    " 8.33% of the range plus a uniform one of DEV% of the range, at most 50%; here it is the same"
 )
 
 
@@ -80,7 +82,7 @@ def _law(text: str, base: int, direction: int) -> dict[str, Any] | None:
 
 
 def _zoned(text: str, absolute: bool, base: int) -> dict[str, Any]:
-    """Zones; those in per cent without a size have equal parts of what the others leave."""
+    """Zones; those in per cent without a size share the rest of the range equally."""
     zones = []
     for parameter in text.split(":"):
         share, slash, size = parameter.partition("/")

@@ -137,7 +137,7 @@ NOT_NEEDED: dict[str, str] = {
     "cdb_len": "an option of SCSI commands, which cmd_type=bsg sends",
     "exitall": _EXIT,
     "random_generator": "the random numbers are of spek's own generator",
-    "offset_align": "a place in per cent is rounded down to a block, whatever it is",
+    "offset_align": "a place in per cent is rounded down to a block in any case",
     "numa_mem_policy": _MEMORY,
     "busy_poll": "an option of network engines",
     "port": "an option of network engines",
@@ -166,7 +166,7 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("pi_act", "pi_chk", "apptag", "apptag_mask", "md_per_io_size"), _METADATA),
     **dict.fromkeys(("sprandom", "spr_num_regions", "spr_op", "spr_cs"), _REGIONS),
     "recover_zbd_write_error": "spek does not move a write pointer after a failed write",
-    "write_zone_remainder": "what is left of a zone below a block is not written",
+    "write_zone_remainder": "the rest of a zone that is smaller than a block is not written",
     "cmdprio_hint": "a priority has a class and a level only",
     "priohint": "a priority has a class and a level only",
     **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), _SG),
@@ -193,7 +193,7 @@ SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2"))
 ASYNCHRONOUS = frozenset(
     ("libaio", "posixaio", "io_uring", "io_uring_cmd", "windowsaio", "solarisaio", "sg")
 )
-# Those that send commands to the device, and have no page cache in between.
+# Engines that send commands to the device, without a page cache in between.
 PASSTHROUGH = frozenset(("io_uring_cmd", "sg"))
 
 
@@ -222,5 +222,5 @@ _LIKE = 0.75
 def hint(name: str) -> str:
     """Text to append to a sentence about an unknown option: the option that is probably meant."""
     known = (*MAPPED, *NOT_NEEDED, *REFUSED, *ALIASES)
-    meant = _MEANT.get(name) or nearest(name, known, _LIKE)
-    return f"; did you mean '{meant}'?" if meant is not None else ""
+    suggestion = _MEANT.get(name) or nearest(name, known, _LIKE)
+    return f"; did you mean '{suggestion}'?" if suggestion is not None else ""

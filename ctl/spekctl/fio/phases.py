@@ -31,7 +31,7 @@ TAKEN_OVER = (
     "nothing: it counts from the start of the first step, and is taken to be over when the step"
     " before has ended"
 )
-LEFT = "--start-at, less what the steps before take"
+LEFT = "--start-at, less the time of the steps before"
 
 
 def count_delays(steps: Sequence[Sequence[Plan]]) -> None:
@@ -143,7 +143,7 @@ def cut(plans: Sequence[Plan]) -> None:
     ends = [begin + _ns(plan, "time") for begin, plan in zip(begins, plans, strict=True)]
     for plan, begin, end in zip(plans, begins, exits.cut(plans, starts, ends), strict=True):
         if end <= begin:
-            raise UsageError("exitall: it ends a job before that measures; leave this one out")
+            raise UsageError("exitall: it ends a job before the job measures; leave the job out")
         _set(plan, "time", end - begin)
 
 

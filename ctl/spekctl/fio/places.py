@@ -15,15 +15,15 @@ from spekctl.fio.options import RANDOM
 from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.workload.values import SECTOR
 
-REPEATED = "each pass has an order of its own; fio repeats that of the first one"
+REPEATED = "each pass has an order of its own; fio repeats the order of the first pass"
 MAP = (
     "fio's random map avoids blocks done before and shortens I/Os that run into them, so a pass has"
     " more and smaller I/Os than their sizes say; here blocks of several sizes may repeat, and no"
     " I/O is shortened"
 )
 PARTLY = (
-    "percentage_random: random I/Os may repeat blocks; fio's random map keeps those I/Os, but not"
-    " the sequential ones, from blocks done before"
+    "percentage_random: random I/Os may repeat blocks; fio's random I/Os, but not its sequential"
+    " I/Os, avoid blocks done before"
 )
 BACKWARD = (
     "each pass begins with the last block of the range; fio begins with the first block, and then"
@@ -55,18 +55,18 @@ def region(options: Reader, base: int) -> dict[str, Any]:
     filesize = options.value("filesize", values.size, base)
     options.went("filesize", "stream.range")
     if filesize is not None:
-        # Then it is the region, up to there from the start of the device, and size an amount.
+        # filesize is the end of the region, from the start of the device; size is an amount.
         start = fields.get("start", 0)
         if isinstance(start, str):
             raise UsageError("filesize: the offset is in per cent; write it in bytes")
         if filesize <= start:
-            raise UsageError("filesize: the offset is beyond it")
+            raise UsageError("filesize: the offset must be below it")
         fields["range"] = filesize - start
     return fields
 
 
 def increment_of(options: Reader, base: int) -> tuple[int, bool]:
-    """From clone to clone, in bytes or in per cent."""
+    """The distance from clone to clone, and whether it is in per cent rather than bytes."""
     text = options.text("offset_increment")
     if text is None:
         return 0, False
@@ -81,8 +81,8 @@ def increment_of(options: Reader, base: int) -> tuple[int, bool]:
 
 
 def groups_of_clones(plan: Plan, clones: int, most: int) -> list[tuple[int, int]]:
-    """The first clone of each stream, and how many it stands for: one, unless more are needed than
-    there can be streams."""
+    """The first clone of each stream, and the number of clones that it stands for: 1, unless there
+    are more clones than there can be streams."""
     if clones > most:
         plan.differs(
             f"numjobs: {most} streams stand for {clones} clones; a stream covers all that its"
@@ -118,15 +118,15 @@ def move_to_clones(
 
 
 def end_with_device(stream: dict[str, Any]) -> None:
-    """As fio, end what would go on beyond the device with it."""
+    """Cut a range in per cent off at the end of the device, as fio does."""
     start, size = stream.get("start"), stream.get("range")
     if isinstance(start, str) and isinstance(size, str):
         stream["range"] = f"{min(values.percent(size), 100 - values.percent(start))}%"
 
 
 def extend_zones(stream: dict[str, Any], plan: Plan) -> None:
-    """Let the zones of zonemode=strided go on to the end of the device, as in fio: there a size is
-    the bytes to do, whatever the gaps take."""
+    """Extend the zones of zonemode=strided to the end of the device, as in fio, where the size is
+    the number of bytes to transfer, gaps not included."""
     start, size = stream.get("start", 0), stream.get("range", 0)
     if isinstance(size, int) or start in (0, "0%"):
         stream.pop("range", None)
@@ -135,8 +135,8 @@ def extend_zones(stream: dict[str, Any], plan: Plan) -> None:
 
 
 def align_to_smallest(stream: dict[str, Any], smallest: int) -> None:
-    """Place random I/Os at multiples of the smallest block of their direction, as in fio, where
-    their sizes alone say something else."""
+    """Align random I/Os to the smallest block of their direction, as in fio, if the default
+    alignment of their sizes differs."""
     continues = "sequential" in stream or stream["pattern"] in ("runs", "once", "write-pointer")
     if not continues and math.gcd(*(size for size, _ in ends.mix_of(stream))) != smallest:
         stream["align"] = smallest
@@ -160,12 +160,12 @@ def round_to_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
             stream["range"] = size // unit * unit
             plan.differs(
                 f"{amount}: {size} bytes are not a multiple of {block}; {stream['range']} are used,"
-                " as by fio's random jobs. Its sequential ones end a block later if the device does"
-                " not end before"
+                " as in fio's random jobs; fio's sequential jobs end a block later, unless the"
+                " device ends before"
             )
     start = stream.get("start", 0)
     if isinstance(start, int) and start % unit:
-        # Such a job goes from block to block wherever it starts.
+        # Jobs in order go from block to block wherever they start.
         steps = stream["pattern"] in ends.IN_ORDER
         if steps and start % SECTOR == 0 and "align" not in stream:
             stream["align"] = math.gcd(unit, start)
@@ -173,7 +173,7 @@ def round_to_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
             stream["start"] = start // unit * unit
             plan.differs(
                 f"offset: byte {start} is not a multiple of {block}, and I/Os start at byte"
-                f" {stream['start']}; those of fio are not aligned to their size"
+                f" {stream['start']}; fio does not align its I/Os to their size"
             )
     for zone in stream.get("zones", []):
         if isinstance(zone["size"], int) and zone["size"] % unit:
@@ -190,7 +190,7 @@ def pattern(
     base: int,
     direction: int,
 ) -> dict[str, Any]:
-    """Where I/Os go, those of @direction: 0 are reads, 1 writes or both, 2 discards."""
+    """The pattern of the I/Os of @direction: 0: reads, 1: writes or both, 2: discards."""
     sizes = [size for size, _ in mix]
     if kind not in RANDOM:
         if not suffix:
@@ -199,8 +199,8 @@ def pattern(
             back = options.named("rw", lambda: values.size(suffix[1:], base))
             if len(sizes) > 1 or back != 2 * sizes[0]:
                 raise UsageError(
-                    f"rw: '{suffix}' leaves blocks out or repeats them on the way back; pattern"
-                    " backward goes from each block to the one before, as twice one block size does"
+                    f"rw: '{suffix}' leaves blocks out or repeats them on the way back; write twice"
+                    " the block size, such as -8k with bs=4k"
                 )
             plan.differs(BACKWARD)
             return {"pattern": "backward"}
@@ -257,7 +257,7 @@ def _run_length(plan: Plan, count: int, mix: Mix) -> int:
     unit = math.gcd(*(size for size, _ in mix))
     weights = sum(often for _, often in mix)
     mean = Fraction(sum(size * often for size, often in mix), weights)
-    # What the last I/O would take beyond the end, on average, is that of a renewal process.
+    # The mean excess of the last I/O beyond the end, by renewal theory.
     beyond = Fraction(sum(size**2 * often for size, often in mix), weights) / (2 * mean)
     length = round(((count + 1) * mean - beyond + Fraction(unit, 2)) / unit) * unit
     largest = max(size for size, _ in mix)
@@ -271,9 +271,9 @@ def _run_length(plan: Plan, count: int, mix: Mix) -> int:
 
 
 def _repeats(options: Reader) -> bool:
-    """Whether fio goes over its size again in the order of the first time. It seeds its numbers
-    again for each loop, but not where it begins again because its time is not over; the order of
-    an LFSR depends on the seed alone."""
+    """Whether fio repeats the order of the first pass in later passes. It reseeds its generator for
+    each loop, but not if it starts over because its time is not over; the order of an LFSR depends
+    on the seed alone."""
     by_time = options.flag("time_based") and options.given("runtime")
     again = options.given("loops") or options.given("io_size")
     if options.text("random_generator") == "lfsr":
@@ -283,7 +283,7 @@ def _repeats(options: Reader) -> bool:
 
 def goes_again(plan: Plan, clones: int) -> bool:
     """Whether a job with a random map covers its range more than once. If an io_size or a loop
-    stops short of the size, fio continues with the blocks that are left."""
+    is smaller than the size, fio continues with the remaining blocks."""
     if plan.passes is not None:
         return plan.passes > 1
     first = plan.streams[0]

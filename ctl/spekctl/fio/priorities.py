@@ -13,7 +13,7 @@ from spekctl.fio import values
 from spekctl.fio.plan import Plan, Reader
 
 OWN_STREAM = (
-    "its I/Os are a stream of their own, and blocks may repeat; fio's random map is of the I/Os of"
+    "its I/Os are a stream of their own, and blocks may repeat; fio's random map covers the I/Os of"
     " all priorities"
 )
 PRIORITIES = f"cmdprio_percentage: {OWN_STREAM}"

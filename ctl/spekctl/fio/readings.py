@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Values that fio 3.33 reads in another way than their notation suggests (parse.c).
+"""Values that fio 3.33 reads differently from what their notation suggests (parse.c).
 
 fio reads one number, and takes the text after it as the unit. It ignores an unknown unit: 1h30m and
 10min are microseconds, 1.5g is a byte, 4k-64k are values of two directions, and a share with a per
@@ -46,7 +46,7 @@ _FACTORS = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 
 def apply(options: dict[str, str | None]) -> dict[str, str]:
     """Replace values by what fio reads. Return: a note for each option whose value means something
-    else than its text suggests. UsageError for a value that fio refuses as well."""
+    other than its text suggests. UsageError for a value that fio refuses as well."""
     base = 1000 if options.get("kb_base") == "1000" else 1024
     notes = {}
     for name, text in list(options.items()):
@@ -72,7 +72,7 @@ def apply(options: dict[str, str | None]) -> dict[str, str]:
 
 
 def _reader(name: str, base: int) -> Callable[[str], str] | None:
-    """What makes of the value of an option the text that fio's reading of it has."""
+    """The function that turns an option's value into text that has fio's reading for spek."""
     if name in _FIRST_SIZE or name in _COUNTS:
         return lambda text: _bytes(name, _parts(text)[0], base)
     if name in _LAST_SIZE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One workload of the parts that hosts have in a run, for a plan of a fleet."""
+"""Joins the parts of hosts in a run into one workload, for a plan of a fleet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spekctl.vdbench.parmfile import Definition
 from spekctl.workload.imported import Client, Imported, host_names
 from spekctl.workload.model import WorkloadFile
 
-# What an option of a run that names a device begins with.
+# Prefix of the option that names a device.
 DEVICE = "--device "
 
 

@@ -2,9 +2,9 @@
 """Hosts of a file: which devices each has, and its part of the load of a run.
 
 vdbench runs a workload definition once for each of its devices on each of its hosts that has the
-device, and splits the definition's rate or skew evenly among these places. The threads of a device
-go round the hosts that use it, from where those of the device before it ended. Sequential I/O to a
-device is done by the first host alone.
+device, and splits the definition's rate or skew evenly among these places. It assigns the threads
+of a device to the hosts that use it in turn, and goes on with the next host for the next device.
+Only the first host does sequential I/O to a device.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spekctl.errors import UsageError
 from spekctl.vdbench.parmfile import DEFAULT, Definition
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-# What vdbench takes for the names and the number of hosts in an SD or WD.
+# Words that vdbench replaces by the name and the number of a host in an SD or WD.
 _EACH = ("$host", "!host", "#host")
 
 Kinds = Mapping[str, Mapping[str, Definition]]
@@ -33,7 +33,7 @@ class Place:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """vdbench knows a * at the end only."""
+    """Whether a name matches a pattern; vdbench has a * at the end only."""
     if pattern.endswith("*"):
         return name.startswith(pattern[:-1])
     return name == pattern
@@ -129,20 +129,20 @@ def places(
     sequential: frozenset[str],
     hosts: Sequence[str],
 ) -> list[Place]:
-    """Where the workload definitions of a run are at work. @devices, @sequential: by their names
-    those of each, and those that are purely sequential."""
+    """The places of the workload definitions of a run. @devices: the SDs of each definition, by its
+    name; @sequential: names of the definitions that are purely sequential."""
     chosen: list[Place] = []
     for wd in wds:
         wanted = wd.given.get("host", ["*"])
-        taken: set[str] = set()
+        passed: set[str] = set()  # SDs that a host already reads or writes sequentially
         for host in hosts:
             if not any(matches(pattern, host) for pattern in wanted):
                 continue
             for sd in devices[wd.name]:
-                if host in luns(sd, hosts) and sd.name not in taken:
+                if host in luns(sd, hosts) and sd.name not in passed:
                     chosen.append(Place(wd.name, sd.name, host))
                     if wd.name in sequential:
-                        taken.add(sd.name)
+                        passed.add(sd.name)
     return chosen
 
 
@@ -164,8 +164,8 @@ def threads(
         owners = [host for host in hosts if host in users]
         if count < len(owners):
             raise UsageError(
-                f"threads: the {count} of sd={sd} are those of {len(owners)} hosts together; each"
-                " needs at least 1"
+                f"threads: {len(owners)} hosts share the {count} threads of sd={sd}; each needs at"
+                " least 1"
             )
         if not owners:
             continue
@@ -192,8 +192,8 @@ def own_devices(
     first = next(iter(by_wd.values()))
     if any(set(sds_of_wd) != set(first) for sds_of_wd in by_wd.values()):
         raise UsageError(
-            f"sd: {' and '.join(f'wd={wd}' for wd in by_wd)} have different devices there; a host"
-            " of a fleet has all streams on all its devices"
+            f"sd: {' and '.join(f'wd={wd}' for wd in by_wd)} have different devices on this host;"
+            " in a fleet, all streams of a host use all its devices"
         )
     return [
         Definition(

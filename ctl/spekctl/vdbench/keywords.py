@@ -81,7 +81,7 @@ MAPPED: Mapping[str, Mapping[str, str]] = {
 }
 # What the report says of these depends on the run.
 DIFFERENT = ("maxdata", "curve", "stopcurve")
-# What is different of data with duplicates.
+# How duplicates differ from vdbench's.
 DUPLICATES: Mapping[str, str] = {
     "deduphotsets": "all duplicates are equally likely; vdbench has some more often (deduphotsets)",
     "dedupflipflop": (
@@ -119,7 +119,7 @@ NOT_NEEDED: Mapping[str, str] = {
     "dedupmaxkey": "it is for the memory of vdbench",
     "dedupacross": "duplicates are those of a stream, on all its devices",
 }
-# Where those of a file with remote hosts go, or why these are not needed.
+# Where parameters of files with remote hosts go, or why they are not needed.
 OF_SSH = ("system", "shell", "user")
 OF_HOSTS: Mapping[str, str] = {
     **dict.fromkeys(OF_SSH, "host.ssh"),
@@ -156,7 +156,7 @@ REFUSED: Mapping[str, str] = {
 
 
 def is_off(key: str, values: Sequence[str]) -> bool:
-    """Whether a parameter is given, and has no effect with these values."""
+    """Whether a parameter is given with values that turn it off."""
     return len(values) == 1 and values[0].lower() in OFF.get(key, ())
 
 

@@ -35,11 +35,11 @@ DUPLICATES = (
 )
 
 UNITS = (
-    "duplicates are blocks of 4 KiB, in vdbench of {}: a device that looks for larger duplicates"
+    "duplicates are blocks of 4 KiB, in vdbench of {}: a device that detects only duplicates larger"
     " than 4 KiB saves less"
 )
 STREAMS = (
-    "the I/Os outstanding are those of all streams together; in vdbench each stream has as many"
+    "all streams together have this number of I/Os outstanding; in vdbench each stream has as many"
     " threads (streams)"
 )
 
@@ -156,7 +156,7 @@ def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
 
 
 def _stream_count(given: Given) -> int:
-    """The sequential streams of a workload definition; 0 or 1: it has no others."""
+    """Number of sequential streams of a workload definition; 0 or 1: it is not divided."""
     return int(number("streams", only(given, "streams"))[0]) if "streams" in given else 0
 
 

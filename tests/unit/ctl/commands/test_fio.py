@@ -26,7 +26,7 @@ from spekctl.workload.imported import Imported
         (HEAD + "iodpeth=4\n", "iodpeth: not an option that spek knows; did you mean 'iodepth'?"),
         (HEAD + "rw=randtrimwrite\n", "rw: randtrimwrite writes what it has discarded"),
         (HEAD + "fsync=often\nrw=write\n", "[j] fsync: 'often' is not a number"),
-        (HEAD + "buffer_pattern='abcd'\n", "[j] buffer_pattern: ''abcd'' is not taken; write 0x"),
+        (HEAD + "buffer_pattern='abcd'\n", "[j] buffer_pattern: ''abcd'' is not a fill; write 0x"),
         (HEAD + "rw=sideways\n", "rw: 'sideways' is not a kind of I/O"),
         (HEAD + "zonemode=zbd\nrw=trim\n", "[j] rw: a trim of a zone is its reset"),
         (HEAD + "flow=1\n[k]\nfilename=/dev/sdx\nflow=8\n", "flow: [j] does not end by the same"),

@@ -137,7 +137,7 @@ def test_the_shell_has_replaced_variables() -> None:
         ("--name=a --client=", "--client= names no host"),
         ("--client=sock:/tmp/x --name=a", "--client=sock:/tmp/x is a socket of this machine"),
         ("--client=h --client=h --name=a", "--client=h and --client=h have different jobs"),
-        ("--client=h --name=a --client=h --name=a", "--client=h is there twice"),
+        ("--client=h --name=a --client=h --name=a", "--client=h is given twice"),
         ("--client=h --name=a --client=i --name=b", "--client=h and --client=i have different"),
         ("--client=h --name=a --size=1g", "its jobs name no device (filename)"),
         ("--client=h --name=a --filename=/dev/x --startdelay=5", "without a startdelay"),

@@ -332,7 +332,7 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
         ('pattern="backward"\n', "stream 'm': going backwards, fio begins with"),
         ('pattern="sequential"\nread="50%"\n', "fio keeps a place for each direction"),
         ('read="12.5%"\n', "read: fio has whole numbers, not 12.5"),
-        ('pattern="once"\nalign=65536\n', "align: fio keeps no map of what is done with its"),
+        ('pattern="once"\nalign=65536\n', "align: with blockalign fio keeps no map"),
         ('pattern="sequential"\nalign=65536\n', "align: fio's blockalign has no effect on jobs"),
         ('pattern="strided"\nstride=8192\njitter=4096\n', "jitter: fio's gaps are all alike"),
         ('pattern="zipf"\ntheta=1.1\nspread=false\n', "spread: fio scatters frequent addresses"),

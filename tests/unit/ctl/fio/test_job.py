@@ -90,7 +90,7 @@ def test_a_pattern_of_letters_is_the_bytes_that_fio_writes(
 )
 def test_a_pattern_that_is_none_is_refused(pattern: str) -> None:
     with pytest.raises(
-        UsageError, match=r"buffer_pattern: '.*' is not taken; write 0x and 1 to 64"
+        UsageError, match=r"buffer_pattern: '.*' is not a fill; write 0x and 1 to 64"
     ):
         plan(rw="write", buffer_pattern=pattern)
 

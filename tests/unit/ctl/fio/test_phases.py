@@ -115,7 +115,7 @@ def test_jobs_apart_end_with_the_one_that_ends_them() -> None:
         before = [dict(plan.run) for plan in untouched]
         cut(untouched)
         assert [plan.run for plan in untouched] == before
-    with pytest.raises(UsageError, match="exitall: it ends a job before that measures"):
+    with pytest.raises(UsageError, match="exitall: it ends a job before the job measures"):
         cut([job(0, 5, exits="all"), job(0, 8, 5, exits="all")])
 
 

@@ -124,7 +124,7 @@ RUN = "rd=r,wd=*,iorate=100\n"
         ),
         (
             HOSTS + "sd=s1,lun=/dev/x\nsd=s2,lun=/dev/y\nwd=w,sd=s1\nwd=v,sd=s2\n" + RUN,
-            "hd=a: sd: wd=w and wd=v have different devices there",
+            "hd=a: sd: wd=w and wd=v have different devices on this host",
         ),
         (TWO + "wd=w,sd=s1,host=b\n" + RUN, "wd=w: none of its hosts has one of its devices"),
         (

@@ -86,7 +86,7 @@ def test_threads_go_round_the_hosts() -> None:
     given = hosts.threads(chosen, {"s": 4, "t": 4}, ["a", "b", "c"])
     assert [given["s", host] for host in "abc"] == [2, 1, 1]
     assert [given["t", host] for host in "abc"] == [1, 2, 1]
-    with pytest.raises(UsageError, match="the 2 of sd=s are those of 3 hosts together"):
+    with pytest.raises(UsageError, match="3 hosts share the 2 threads of sd=s"):
         hosts.threads(chosen, {"s": 2}, ["a", "b", "c"])
 
 
