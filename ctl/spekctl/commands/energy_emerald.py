@@ -70,8 +70,8 @@ Defaults:             standard   --quick
 @click.option(
     "--depths",
     type=options.WHOLE_NUMBERS,
-    help="Depths that the search tries.  [default: 1,2,4,8,16,32,64,128,256; of a fleet as many"
-    " times the clients]",
+    help="Depths that the search tries.  [default: 1,2,4,8,16,32,64,128,256; for a fleet, each"
+    " times the number of clients]",
 )
 @click.option(
     "--workers",
@@ -159,8 +159,8 @@ def command(source: Path | None, **given: Any) -> int:
     report goes to standard output and into DIR (energy.json). Ctrl-C keeps the completed runs, and
     --resume continues. Results are Emerald-like and unaudited.
 
-    With --fleet, all clients of the plan are tested together: depths are those of all, workers and
-    --prefill those of each. Power is that of the power feeds in the plan; ready idle is left out.
+    With --fleet, all clients of the plan are tested together: depths are totals, workers and
+    --prefill apply to each. Power comes from the power feeds in the plan; ready idle is left out.
 
     Without power measurement the report has performance only, and ready idle is left out. The exit
     code is 0 if all phases completed within their limits, 7 if one missed a limit, and 1 if a run

@@ -40,15 +40,15 @@ hosts_options = options.together(
         type=FilePath(path_type=Path),
         metavar="PLAN",
         help="Measure with all hosts of a plan of `spekctl fleet`, in place of --device. Loads are"
-        " of all clients together, and dealt out; workload and options of a run are not the plan's,"
-        " but for CPUs and workers.",
+        " totals, divided among the clients. The workload and the options of a run come from the"
+        " command line, except CPUs and workers.",
     ),
     keys_option,
     wait_option,
 )
 # --device is needed only where there is no plan.
 fleet_options = options.together(options.placed_devices, hosts_options)
-# The same of a test whose workloads have no asus with devices of their own.
+# The same for a test whose workloads have no asus with devices of their own.
 plain_fleet_options = options.together(options.optional_devices, hosts_options)
 
 

@@ -391,8 +391,8 @@ def load_options(*names: str) -> Callable[[F], F]:
 
 
 def load_range(first: str, before: str | None = None) -> Callable[[F], F]:
-    """The options declared from @first on, up to the last one or to the one ahead of @before.
-    Consecutive ranges leave no option out, so that a new one appears in one of them at once."""
+    """The options declared from @first on, up to the last one or to the one before @before.
+    Consecutive ranges leave no option out, so each new option appears in one of them."""
     names = list(OPTIONS)
     end = len(names) if before is None else names.index(before)
     return load_options(*names[names.index(first) : end])

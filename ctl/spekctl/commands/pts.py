@@ -113,7 +113,7 @@ iops takes 56 minutes.
     default=32,
     show_default=True,
     metavar="N",
-    help="I/Os outstanding in total; latency has 1, of each client.",
+    help="I/Os outstanding in total; in latency 1 for each client.",
 )
 @options.load_options("workers", "seed", "stripe_bytes", "backend", "polled", "batch", "spin_ns")
 @campaign.data
@@ -132,9 +132,9 @@ def command(dry_run: bool, **given: Any) -> int:
     least-squares line within 10 %. Figures are those of these rounds. Write saturation writes at
     random from the purged state on. All data on the devices is overwritten.
 
-    With --fleet, all clients of the plan are tested together: --depth is that of all, and in
-    latency each has 1 I/O outstanding. --precondition and --saturation are of each capacity, and
-    a fleet needs --no-purge.
+    With --fleet, all clients of the plan are tested together: --depth is their total, and in
+    latency each has 1 I/O outstanding. --precondition and --saturation apply to the capacity of
+    each client, and a fleet needs --no-purge.
 
     The report goes to standard output and into DIR; `spekctl plot rounds` draws it. Results are
     PTS-like and unaudited.

@@ -207,7 +207,9 @@ def _show_document(path: Path, as_json: bool, data_sheet: str | None) -> None:
     if as_json and data_sheet is not None:
         from spekctl.errors import UsageError
 
-        raise UsageError("--data-sheet and --json exclude each other: a document has no such part")
+        raise UsageError(
+            "--data-sheet and --json exclude each other: --json prints the document alone"
+        )
     if as_json:
         data = path.read_bytes() if header is None else header
         click.echo(json.dumps(msgspec.to_builtins(read or json.loads(data)), indent=1))

@@ -226,13 +226,13 @@ def _parameters(given: dict[str, Any], quick: bool, half: bool, clients: int) ->
     for name in ("streams", "vod_streams"):
         if given[name] is not None and given[name] % clients:
             raise UsageError(
-                f"--{name.replace('_', '-')} {given[name]} cannot be dealt out equally to {clients}"
-                f" clients; it has to be a multiple of {clients}"
+                f"--{name.replace('_', '-')} {given[name]} cannot be divided equally among"
+                f" {clients} clients; it must be a multiple of {clients}"
             )
     if given["vod_most"] < clients:
         raise UsageError(
             f"--vod-most {given['vod_most']} leaves less than a stream for each of {clients}"
-            f" clients; it has to be {clients} or more"
+            f" clients; it must be {clients} or more"
         )
     limits = {"late": given["late"]}
     if given["response_ns"] is not None:

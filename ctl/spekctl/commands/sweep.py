@@ -112,9 +112,9 @@ def command(**given: Any) -> int:
     --within searches for the highest load within a limit: it doubles the load until one is beyond
     it, then bisects. A load that the device does not keep up with, or that fails, is beyond it.
 
-    With --fleet, each load is one run of all clients of the plan, with one start and the sum of
-    all, and is dealt out to them equally. All hosts hold their devices from the first load to the
-    last. A host that is lost ends the sweep, with exit code 9.
+    With --fleet, each load is one run of all clients of the plan, with one start and one
+    summed result, and is divided equally among them. All hosts hold their devices from the first
+    load to the last. A lost host ends the sweep, with exit code 9.
 
     The result is a table, CSV or JSON, with one line per load. Ctrl-C keeps the points measured so
     far; with --folder, --resume continues after them. The exit code is that of the failed run if

@@ -256,7 +256,7 @@ def _user() -> str:
 
 
 def _check_readable(fleet_file: Path, folder: Path) -> None:
-    """Load plan and keys, as the user that the server runs as by now."""
+    """Load plan and keys, after the change to the user of the server."""
     from spekctl.fleet import keys, plan
 
     try:
@@ -265,8 +265,8 @@ def _check_readable(fleet_file: Path, folder: Path) -> None:
     except UsageError as error:
         if isinstance(error.__cause__, PermissionError):
             raise UsageError(
-                f"{error.message}; the server runs as {_user()}, who has to own the keys and to be"
-                " able to read the plan: start the server as the user who has both, without root"
+                f"{error.message}; the server runs as {_user()}, who must own the keys and be able"
+                " to read the plan: start the server as such a user, without root"
             ) from error
         raise
 

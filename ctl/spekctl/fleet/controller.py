@@ -71,5 +71,5 @@ def started(
         if coordinator is not None:
             coordinator.close()
     for part in coordinator.parts.values():
-        if part.loss is not None and (said := launcher.said(part.name)):
-            view.note(f"{part.name} has said: {said}")
+        if part.loss is not None and (output := launcher.said(part.name)):
+            view.note(f"{part.name} has said: {output}")

@@ -73,8 +73,8 @@ class Duty(Protocol):
         """End it early; from any thread. A second call does not wait for outstanding I/O."""
 
     def abandon(self) -> None:
-        """End it in whatever state it is, and give back what it holds, as far as possible: what is
-        outstanding then, the kernel waits for."""
+        """End it in any state, and release its devices as far as possible: the kernel waits for
+        I/Os that are still outstanding."""
 
     def outstanding(self) -> int:
         """Number of I/Os that have not completed, of this run and of any other run under its claim.
@@ -193,7 +193,7 @@ class Load:
             self._close()
 
     def outstanding(self) -> int:
-        # A connection of its own: that of the run is another thread's, or closed.
+        # Its own connection: the run's belongs to another thread, or is closed.
         kernel = self._connect()
         try:
             return self._session.outstanding(kernel)

@@ -112,15 +112,15 @@ def _get_ready() -> None:
 
 
 class _NoMessageError(CommClosedError):  # type: ignore[misc]
-    """A peer has sent what no member of a fleet sends; its connection has ended."""
+    """A peer has sent data that are not a message of a fleet; its connection has ended."""
 
 
 class _Comm(TLS):  # type: ignore[misc]
     """A connection that takes plain data from its peer, in messages of limited size."""
 
     most_bytes = FIRST_MOST
-    # Called for each piece of a message: what is large, or comes by a slow network, takes longer to
-    # come than a peer may be silent, and nothing else comes meanwhile.
+    # Called for each piece of a message: a large message, or any on a slow network, can take longer
+    # than a peer may be silent.
     heard: Callable[[], None] = staticmethod(lambda: None)
 
     async def read(self, deserializers: Any = None) -> Any:
@@ -146,14 +146,14 @@ class _Comm(TLS):  # type: ignore[misc]
             self.abort()
             raise CommClosedError(str(error)) from error
         except BaseException:
-            # What was read of a message is gone.
+            # The part of a message read so far is lost.
             self.abort()
             raise
 
 
 def _plain(data: bytes | bytearray) -> Any:
-    """A message as Dask frames it: one frame; more would be pickles, or Dask's own kinds of data,
-    which are left as what they were in the first one."""
+    """A message in Dask's framing: one frame. Pickles and Dask's own types would come in further
+    frames, and are refused."""
     try:
         (frame,) = unpack_frames(data)
         return msgspec.msgpack.decode(frame)
@@ -538,7 +538,7 @@ class DaskEngine:
             guest.unread_bytes += size
             is_flood = guest.unread_bytes > UNREAD_MOST
         if is_flood:
-            raise _NoMessageError("it says more than the controller can take")
+            raise _NoMessageError("it sends events faster than the controller reads them")
         self._happened.put((Happened(guest.name, event), guest, size))
 
     def _lose(self, guest: _Guest, why: str = LOST) -> None:

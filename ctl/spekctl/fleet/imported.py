@@ -12,7 +12,7 @@ from spekctl.workload import options
 from spekctl.workload.imported import Imported
 from spekctl.workload.options import Kind
 
-# No file of another program has it, and no plan is carried out with it.
+# Files of other programs do not have it; a plan with this text is refused.
 LISTEN = "ADDRESS OF THE CONTROLLER"
 
 
@@ -20,7 +20,7 @@ def plan_of(step: Imported, workload: str) -> PlanFile:
     """The plan of an imported run with hosts. @workload: the name of its workload's file. Its
     `listen` is to be filled in; until then the plan is refused."""
     given = _options(step)
-    # Elsewhere each host has the whole of a shared device. Verification allows only its own part.
+    # Other programs let each host use the whole of a shared device; verification needs slices.
     share: Share = "split" if given.get("verify") else "overlap"
     return PlanFile(
         FleetTable(LISTEN, workload, step.workload.workload.name, options=given, share=share),
@@ -58,7 +58,7 @@ def _options(step: Imported) -> OptionTable:
 
 
 def to_toml(plan: PlanFile) -> str:
-    """A plan as the text of a file, without what is as by default."""
+    """A plan as the text of a file, without defaults."""
     import tomlkit
 
     table = msgspec.to_builtins(plan)

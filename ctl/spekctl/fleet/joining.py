@@ -30,7 +30,7 @@ class Started(Protocol):
 
 
 class Refusals:
-    """Peers that the engine has refused, as the view has been told of them."""
+    """Peers that the engine has refused, as far as the view has shown them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -62,7 +62,7 @@ class Joining:
         """Wait until all have joined; RefusedError if one of them cannot. @check_interrupts: raises
         if the user wants to wait no longer."""
         end_s = time.monotonic() + self.patience.join_s
-        told: set[str] = set()
+        announced: set[str] = set()
         while True:
             joined = self.engine.hosts()
             missing = [name for name in self.hosts if name not in joined]
@@ -71,8 +71,8 @@ class Joining:
             check_interrupts()
             self.refusals.tell(self.view)
             for name in joined:
-                if name in self.hosts and name not in told:
-                    told.add(name)
+                if name in self.hosts and name not in announced:
+                    announced.add(name)
                     self.view.note(f"{name} has joined")
             now_s = time.monotonic()
             # A host that cannot join does not take the others' turn to be started.
@@ -116,8 +116,8 @@ class Joining:
             return False
         troubles = {name: text for name, text in self.started.troubles().items() if name in missing}
         if troubles and (is_late or not self.started.pending(self.engine.hosts())):
-            told = "; ".join(f"{name}: {text}" for name, text in troubles.items())
-            raise RefusedError(f"cannot start all hosts: {told}")
+            reasons = "; ".join(f"{name}: {text}" for name, text in troubles.items())
+            raise RefusedError(f"cannot start all hosts: {reasons}")
         return bool(troubles)
 
 

@@ -34,7 +34,7 @@ SAID_MAX = 4096
 AT_ONCE = 8
 # A host that takes longer to log in does not hold up the next one.
 LOGIN_S = 10.0
-# The line by which it tells that it has.
+# The line by which a host reports its login.
 LOGGED_IN = b"spek-in"
 SSH_FAILED = 255
 NOT_STARTED = (126, 127)
@@ -113,7 +113,7 @@ class _Worker:
             self._on_login()
 
     def _lines(self) -> list[str]:
-        """The last lines of what it has said."""
+        """The last lines of its output."""
         text = self._tail.decode("utf-8", "replace")
         lines = (
             "".join(char if char.isprintable() else " " for char in line).strip()
@@ -166,18 +166,18 @@ class _Worker:
             self._process.stdout.close()
 
 
-def _around_login(said: bytes) -> tuple[bytes, bytes, bytes]:
-    """What comes before the line that tells of the login, that line, and what comes after it; the
+def _around_login(output: bytes) -> tuple[bytes, bytes, bytes]:
+    """The output before the line that reports the login, that line, and the output after it; the
     last two are empty without it."""
-    match = _LOGIN.search(said)
+    match = _LOGIN.search(output)
     if match is None:
-        return said, b"", b""
-    return said[: match.start()], match[0], said[match.end() :]
+        return output, b"", b""
+    return output[: match.start()], match[0], output[match.end() :]
 
 
 class _Logins:
-    """At most so many hosts that have not logged in yet; who takes longer than LOGIN_S does not
-    count any more."""
+    """Limits the hosts that have been started and have not logged in; a host that takes longer than
+    LOGIN_S no longer counts."""
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once

@@ -40,7 +40,7 @@ OVER_S = 10.0
 LEFT_S = 5.0
 FAILED = "the host failed; its standard error says how"
 RELEASED = "the run was released before the host was ready"
-STILL_ENDING = "its run has not ended; its kernel gives the devices back once it has"
+STILL_ENDING = "its run has not ended; its kernel releases the devices once it has"
 NOT_COUNTED = "the log was not counted: the host ends, or its controller is gone"
 _HELD = (Phase.CLAIMED, Phase.ARMED, Phase.RUNNING, Phase.DONE)
 
@@ -88,7 +88,7 @@ class Member:
         self._give_up = give_up
         self._connect = connect
         self._leash_s = LEASH_S if leash_s is None else leash_s
-        # Protects @_rights. The helper takes its time to start, in which the host is asked more.
+        # Protects @_rights. Starting the helper takes time, in which further questions arrive.
         self._lending = threading.Lock()
         self._rights: Rights | None = None
         self._lock = threading.Lock()
@@ -484,7 +484,7 @@ class Member:
         if count:
             raise SpekError(
                 f"{count} {'I/O is' if count == 1 else 'I/Os are'} still outstanding; its kernel"
-                " gives the devices back after that"
+                " releases the devices after that"
             )
 
 

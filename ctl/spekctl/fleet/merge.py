@@ -24,7 +24,7 @@ from spekctl.workload.model import WorkloadFile
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """What a host's result says beside its hosts."""
+    """The parts of a result that are not those of its hosts."""
 
     workload: WorkloadFile
     config: RunConfig
@@ -33,31 +33,31 @@ class _Origin:
 
 
 class Sum:
-    """Hosts of one fleet, added in any order. All that is kept of each is what the result of the
-    fleet has of it."""
+    """Hosts of one fleet, added in any order. Keeps only those parts of each host that the fleet's
+    result has."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[HostResult, _Origin]] = []
         self._workload: WorkloadFile | None = None
 
     def add(self, result: Result, facts: HostFacts) -> None:
-        """The result of a run of one machine. UsageError: as of of_host()."""
+        """The result of a run of one machine. UsageError: see of_host()."""
         self._add(_host_of(result, facts), result)
 
     def add_fleet(self, fleet: Result) -> None:
-        """All hosts of the result of a fleet."""
+        """Add all hosts of the result of a fleet."""
         for host in fleet.hosts or []:
             self._add(host, fleet)
 
     def _add(self, host: HostResult, of: Result) -> None:
-        # All hosts have the same one as a rule.
+        # All hosts usually have the same workload: keep one copy.
         if self._workload is None or of.workload != self._workload:
             self._workload = of.workload
         origin = _Origin(self._workload, of.config, of.created, of.command)
         self._parts.append((host, origin))
 
     def whole(self) -> Result:
-        """The result of all that were added, of which there has to be one.
+        """The result of all added hosts, of which there must be at least one.
 
         UsageError: they are not of the same run of a fleet, or a host was added twice.
         """
@@ -86,7 +86,7 @@ def of_host(result: Result, facts: HostFacts) -> Result:
 
 
 def _host_of(result: Result, facts: HostFacts) -> HostResult:
-    """The host of a result. UsageError: as of of_host()."""
+    """The host of a result. UsageError: see of_host()."""
     if result.hosts is not None:
         raise UsageError(f"the result of {facts.name} is one of several hosts already")
     for cell in result.cells:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long the controller of a fleet waits for what."""
+"""Time limits of the controller of a fleet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, s."""
+    """Times to wait, s."""
 
     join_s: float = 60.0
     check_s: float = 60.0

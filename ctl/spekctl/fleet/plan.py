@@ -107,9 +107,8 @@ class Plan:
 
 
 def load(path: Path, workload: WorkloadFile | None = None, write: bool = False) -> Plan:
-    """Read a plan; UsageError names the file and what is wrong in it. @workload: that of the steps
-    of a command, in place of that of the plan; @write: a command may write, whatever this workload
-    does."""
+    """Read a plan; UsageError names the file and its fault. @workload: the workload of a command's
+    steps, in place of the plan's; @write: the command may write, whatever this workload does."""
     if workload is not None and meaning.replays(workload):
         raise UsageError(
             f"{workload.workload.name} replays a trace; the steps of a command with --fleet are"
@@ -121,7 +120,7 @@ def load(path: Path, workload: WorkloadFile | None = None, write: bool = False) 
 
 
 def read(path: Path) -> PlanFile:
-    """What a plan's file says, as far as it is the file of a plan at all."""
+    """The tables of a plan's file; UsageError if it is no plan. Values are not checked yet."""
     if document.is_document(path):
         raise UsageError(f"{path} is {document.description(path)}; plans are read from TOML")
     text = files.read_text(path)
@@ -146,7 +145,7 @@ def _file(text: str) -> PlanFile:
 def of(
     file: PlanFile, folder: Path = Path(), instead: WorkloadFile | None = None, write: bool = False
 ) -> Plan:
-    """The plan that a file means; as parse()."""
+    """The plan described by the tables of a file; the other arguments are those of parse()."""
     fleet = file.fleet
     with at("fleet"):
         check_listen(fleet.listen)
@@ -341,8 +340,8 @@ def _check_ssh(fleet: FleetTable, hosts: Sequence[Host]) -> None:
 
 
 def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
-    """The plan of one run of a command that says the workload and its load. Loads are of the fleet,
-    and dealt out: @given has those of all clients together."""
+    """The plan of one run of a command that sets the workload and its load. @given: loads of all
+    clients together, which are divided among them."""
     texts = options.written(given)
     _check_verify(given, plan.share)
     seed = texts.pop("seed", None)
@@ -383,7 +382,7 @@ def of_command(plan: Plan) -> list[str]:
 def _share(total: int, what: str, place: int, clients: Sequence[Host]) -> int:
     if total < len(clients):
         raise UsageError(
-            f"{total} {what} cannot be dealt out to {len(clients)} clients; each has at least one"
+            f"{total} {what} cannot be divided among {len(clients)} clients; each needs at least 1"
         )
     return total // len(clients) + (place < total % len(clients))
 
@@ -397,7 +396,7 @@ def _outstanding(given: Options, most: int, place: int, clients: Sequence[Host])
 
 
 def _with_bsus(hosts: Sequence[Host]) -> tuple[Host, ...]:
-    """Loads in BSUs are of the fleet, and dealt out: the streams of k hosts with N BSUs in all add
+    """Divide loads in BSUs among the hosts: the streams of k hosts with N BSUs in all add
     up to those of one host with N."""
     clients = [host for host in hosts if host.role == "client"]
     given = {host.load.bsu for host in clients}

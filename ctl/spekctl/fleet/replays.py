@@ -14,9 +14,9 @@ import msgspec
 from spekctl.documents.result_parts import ReplayResult
 from spekctl.errors import RefusedError
 
-# Of what a host has sent itself.
+# Counts of the records that a host has sent.
 _SENT = ("fed", "issued", "underruns", "underrun_ns")
-# Of the trace as it was read.
+# Counts of the trace that a host has read.
 _READ = ("records", "shifted", "grown", "bad", "unordered", "idles", "idle_ns")
 
 
@@ -39,8 +39,8 @@ def summed(parts: Sequence[ReplayResult], hosts: int) -> ReplayResult | None:
     """The replay of all hosts; None if there was none. @hosts: number of those that send I/O: it is
     not complete without the part of one that was lost.
 
-    Times of underruns are of the clocks of their hosts, whose results have them. Hosts that have
-    read a part of their trace less far than others say less of it: the largest counts hold.
+    The times of underruns are in the results of the hosts, since each host has its own clock. A
+    host that stopped reading the trace earlier has smaller counts of it: the largest count is used.
     """
     if not parts:
         return None

@@ -31,8 +31,10 @@ READ_BYTES = 1 << 20
 
 def state_folder() -> Path:
     """$XDG_STATE_HOME/spek, by default ~/.local/state/spek: on a disk, and for this user alone.
-    OSError if it cannot be, or is not: who may write there could take a file's place before it
-    has lost its name, where the file system needs one."""
+
+    OSError if it cannot be created, or if others may write there: on a file system where a file has
+    a name before it is unlinked, they could replace the file.
+    """
     base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     folder = Path(base, "spek")
     with contextlib.suppress(FileExistsError):

@@ -22,7 +22,7 @@ OLD_ROWS = 4096
 OLD_BYTES = 8 << 20
 # Events without rows. A host that cannot be started is one at every attempt.
 OTHERS = 1000
-# Events that say how things are: only the last one is of use.
+# Events with a current state: a later one replaces an earlier one.
 LATEST = frozenset({"hosts"})
 
 

@@ -80,7 +80,7 @@ class FleetForm(msgspec.Struct, frozen=True):
 
 
 def form_of(file: PlanFile, name: str) -> FleetForm:
-    """The form of a plan; fields that are left empty are what it says."""
+    """The form of a plan; empty fields keep the values of the plan."""
     base = form.form()
     return FleetForm(
         base.workloads,
@@ -108,7 +108,7 @@ def _offered(fields: Sequence[Field], given: Mapping[str, Any]) -> list[Field]:
 
 
 def planned(file: PlanFile, folder: Path, asked: FleetJob) -> tuple[PlanFile, Plan]:
-    """The plan that is meant, as its file and checked. @folder: that of the server's plan."""
+    """The plan to run, as a file's tables and checked. @folder: that of the server's plan."""
     for flag in asked.options:
         if flag in NOT_HERE:
             raise UsageError(f"--{flag} is not given to a fleet here: {NOT_HERE[flag]}")
@@ -140,29 +140,30 @@ def planned(file: PlanFile, folder: Path, asked: FleetJob) -> tuple[PlanFile, Pl
     return changed, plan.of(changed, folder, workload)
 
 
-def check_write(meant: Plan) -> None:
-    """RefusedError if it writes and nobody has allowed that."""
-    if plan.writes(meant.workload) and not all(host.load.write for host in meant.clients):
+def check_write(checked: Plan) -> None:
+    """RefusedError if the plan writes without --write."""
+    if plan.writes(checked.workload) and not all(host.load.write for host in checked.clients):
         raise RefusedError(
-            f"{meant.workload.workload.name} writes to the devices of all hosts; to allow that,"
+            f"{checked.workload.workload.name} writes to the devices of all hosts; to allow that,"
             " give --write"
         )
 
 
-def shown(file: PlanFile, meant: Plan) -> protocol.Plan:
-    """What the page shows of it."""
+def shown(file: PlanFile, checked: Plan) -> protocol.Plan:
+    """A summary of the plan for the page."""
     remarks = [
         f"{host.name}: {_words(host.options) or 'no options'}, on {' '.join(host.devices)}"
-        for host in meant.clients[:SHOWN]
+        for host in checked.clients[:SHOWN]
     ]
-    if len(meant.clients) > SHOWN:
-        remarks.append(f"and {len(meant.clients) - SHOWN} more hosts")
+    if len(checked.clients) > SHOWN:
+        remarks.append(f"and {len(checked.clients) - SHOWN} more hosts")
     if any(host.destroy for host in file.host):
         remarks.append("destroy of the plan's file does not count here: type what may be destroyed")
     return protocol.Plan(
-        name=f"{meant.workload.workload.name} on {len(meant.clients)} of {len(meant.hosts)} hosts",
-        toml=override.to_toml(meant.workload),
-        writes=plan.writes(meant.workload),
+        name=f"{checked.workload.workload.name} on {len(checked.clients)} of"
+        f" {len(checked.hosts)} hosts",
+        toml=override.to_toml(checked.workload),
+        writes=plan.writes(checked.workload),
         command=[],
         remarks=remarks,
     )

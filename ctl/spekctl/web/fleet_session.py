@@ -64,13 +64,13 @@ class FleetSession(Feed):
         self._run_name = "run"
 
     def form(self) -> FleetForm:
-        """What the page builds its form from."""
+        """The data from which the page builds its form."""
         return fleet_job.form_of(self._file, self._path.name)
 
     def dry_run(self, job: FleetJob) -> Plan:
         """Check a job as far as possible without the hosts."""
-        _, meant = fleet_job.planned(self._file, self._path.parent, job)
-        return fleet_job.shown(self._file, meant)
+        _, checked = fleet_job.planned(self._file, self._path.parent, job)
+        return fleet_job.shown(self._file, checked)
 
     def claim(self, job: FleetJob) -> Plan:
         """Start a run that waits for go() once all hosts have claimed their devices."""
@@ -123,8 +123,8 @@ class FleetSession(Feed):
         return agent
 
     def _begin(self, job: FleetJob, holds: bool) -> Plan:
-        file, meant = fleet_job.planned(self._file, self._path.parent, job)
-        fleet_job.check_write(meant)
+        file, checked = fleet_job.planned(self._file, self._path.parent, job)
+        fleet_job.check_write(checked)
         with self._starts:
             if self._under_way:
                 raise RefusedError("a run is under way; stop it first")
@@ -143,7 +143,7 @@ class FleetSession(Feed):
                 agent.ask(
                     "start",
                     plan=msgspec.to_builtins(file),
-                    toml=override.to_toml(meant.workload),
+                    toml=override.to_toml(checked.workload),
                     holds=holds,
                 )
                 if self._stops:
@@ -154,7 +154,7 @@ class FleetSession(Feed):
                 if self._agent is not None and self._agent.alive:
                     self._agent.kill()
                 raise
-        return fleet_job.shown(self._file, meant)
+        return fleet_job.shown(self._file, checked)
 
     def _take(self, run: int, event: AnyEvent) -> None:
         """Handle an event of a run's agent, in the agent's thread."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of one kind of server, out of the page of all kinds.
+"""Selects the parts of the page for one kind of server.
 
 Lines between `<!-- begin KIND -->` and `<!-- end KIND -->` are of that kind alone.
 """

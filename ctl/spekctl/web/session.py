@@ -72,7 +72,7 @@ class Session(Feed):
         self._log: LogPart | None = None  # of the run under way
 
     def form(self) -> form.Form:
-        """What the page builds its form of."""
+        """The data from which the page builds its form."""
         return form.form()
 
     # --- the host --------------------------------------------------------------------------------
@@ -188,14 +188,14 @@ class Session(Feed):
                 file = self.library.keep(self._run_name, files.pretty(data))
             except SpekError as error:
                 trouble = error.message
-        told = {
+        summary = {
             "code": event.code,
             "text": event.text,
             "file": file,
             "log": kept,
             "trouble": trouble,
         }
-        self.tell("ended", told)
+        self.tell("ended", summary)
 
     def _lost(self, reason: str) -> None:
         """The helper is gone, and with it its run."""

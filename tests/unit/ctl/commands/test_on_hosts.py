@@ -206,8 +206,8 @@ def test_streams_of_spc2_are_dealt_out_equally(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--streams", "7"), "--streams 7 cannot be dealt out equally to 2 clients"),
-        (("--vod-streams", "3"), "it has to be a multiple of 2"),
+        (("--streams", "7"), "--streams 7 cannot be divided equally among 2 clients"),
+        (("--vod-streams", "3"), "it must be a multiple of 2"),
         (("--vod-most", "1"), "--vod-most 1 leaves less than a stream for each of 2 clients"),
     ],
 )
@@ -306,7 +306,7 @@ def test_loads_that_cannot_be_dealt_out_are_refused_before_any_claim(
 ) -> None:
     outcome = spekctl(*SWEEP, "--depth", "1,2")
     assert outcome.code == ExitCode.USAGE
-    assert "1 I/Os outstanding cannot be dealt out to 2 clients" in outcome.err
+    assert "1 I/Os outstanding cannot be divided among 2 clients" in outcome.err
     assert not any(verb == "claim" for _, verb in members.asked)
 
 

@@ -496,7 +496,7 @@ def test_a_release_says_what_is_still_outstanding(
         with pytest.raises(SpekError) as late:
             rig.of_run("release")
         assert late.value.message == (
-            "3 I/Os are still outstanding; its kernel gives the devices back after that"
+            "3 I/Os are still outstanding; its kernel releases the devices after that"
         )
         assert late.value.exit_code is ExitCode.RUN_FAILED
     # The kernel waits for them: nothing of the host does.
@@ -537,7 +537,9 @@ def test_a_run_that_its_host_cannot_leave_is_told_until_it_does(
     rig.of_run("confirm")
     eventually(lambda: rig.kernel.seconds > 3, "it does not run")
     for _ in range(2):
-        with pytest.raises(SpekError, match="its run has not ended; its kernel gives the devices"):
+        with pytest.raises(
+            SpekError, match="its run has not ended; its kernel releases the devices"
+        ):
             rig.of_run("release")
         assert rig.kernel.claimed and not rig.kernel.closed
     gate.open()

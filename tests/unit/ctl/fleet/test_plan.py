@@ -142,7 +142,7 @@ def test_bsus_are_dealt_out() -> None:
         (GOOD + 'options = {tme = "5s"}', "there is no option --tme"),
         (GOOD + 'options = {time = "x"}', "host 'client1': --time"),
         (GOOD + "options = {verify = true}", 'verify needs share = "split"'),
-        (hosts(3, '{bsu = "2", write = true}'), "2 BSUs cannot be dealt out to 3 clients"),
+        (hosts(3, '{bsu = "2", write = true}'), "2 BSUs cannot be divided among 3 clients"),
         (hosts(2, '{bsu = "8"}') + 'options = {bsu = "4"}', "different numbers of BSUs"),
     ],
 )
@@ -237,7 +237,7 @@ def test_limits_of_outstanding_ios_are_dealt_out() -> None:
 
     assert limits(Options(bsu=5, max_outstanding=10)) == [6, 4], "two for each BSU"
     assert limits(Options(bsu=5, max_outstanding=9)) == [5, 4]
-    with pytest.raises(UsageError, match="1 I/Os outstanding cannot be dealt out to 2 clients"):
+    with pytest.raises(UsageError, match="1 I/Os outstanding cannot be divided among 2 clients"):
         limits(Options(bsu=5, max_outstanding=1))
 
 
