@@ -64,7 +64,7 @@ class Superblock:
     spans: tuple[Span, ...]
 
     def generation_of(self, seq: int) -> int:
-        """The generation that a record with this sequence number has to be of."""
+        """The generation that a valid record with this sequence number has."""
         begun = (span for span in reversed(self.spans) if span.first_seq <= seq)
         return next(begun, self.spans[0]).generation
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Follows the log of a set as the module does after a restart, without the module.
 
-A record counts if its header and all its data are intact on a device that is in use in the newest
-generation, and if it is of the generation that the superblock has for its sequence number. The log
-ends before the first that does not. What stands there tells an end from a break: an older
-record, or none, is an end; a record that should follow but is torn or damaged is a break. A power
-cut while a write was on its way makes one too, of which nothing was acknowledged as flushed. An end
-before the newest generation is a break as well: all records were flushed before it began.
+A record is valid if its header and all its data are intact on a device that the newest generation
+uses, and if its generation is that which the superblock lists for its sequence number. The log ends
+before the first place without a valid record. An older record there, or none, is an end; the next
+record, but torn or damaged, is a break. A power cut in the middle of a write also leaves a break;
+nothing in that write was acknowledged as flushed.
+An end before the newest
+generation is a break as well: all records were flushed before it began.
 """
 
 from __future__ import annotations

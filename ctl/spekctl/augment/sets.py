@@ -31,7 +31,7 @@ class Part:
 
     @property
     def newest(self) -> Superblock:
-        """The superblock that counts: the newest that is agreed, if there is one."""
+        """The valid superblock: the newest agreed one, or the newest if none is agreed."""
         return max(
             (copy for copy in self.copies if copy is not None),
             key=lambda copy: (copy.is_agreed, copy.age),

@@ -249,8 +249,8 @@ def queue_attribute(device: Device, name: str) -> str:
 
 
 def atomic_units(device: Device) -> tuple[int, int]:
-    """Bytes of the smallest and of the largest atomic write; 0 and 0 if it has none, or as a
-    partition begins where they would not be aligned."""
+    """Bytes of the smallest and of the largest atomic write; 0 and 0 if it has none, or if it
+    is a partition whose start would misalign them."""
     disk = device.sysfs.parent if device.partition else device.sysfs
     names = ("atomic_write_unit_min_bytes", "atomic_write_unit_max_bytes")
     least, most, boundary = (

@@ -59,7 +59,7 @@ def dmsetup(*words: str) -> str:
     """The standard output of dmsetup."""
     done = _run([_program(), *words], own=True)
     if done.returncode:
-        raise SpekError(f"dmsetup failed: {_told(done)}")
+        raise SpekError(f"dmsetup failed: {_failure(done)}")
     return done.stdout
 
 
@@ -85,7 +85,7 @@ def _run(command: list[str], own: bool = False) -> subprocess.CompletedProcess[s
     )
 
 
-def _told(done: subprocess.CompletedProcess[str]) -> str:
+def _failure(done: subprocess.CompletedProcess[str]) -> str:
     return _first_line(done.stderr, done.returncode)
 
 
@@ -166,7 +166,7 @@ def pool_blocks(status: str) -> tuple[int, int]:
     """Data blocks in use, and all of them, of a pool's status."""
     match = re.search(r" thin-pool \d+ \d+/\d+ (\d+)/(\d+) ", status)
     if match is None:
-        raise SpekError(f"dm-thin's pool does not say what it stores: {status.strip()}")
+        raise SpekError(f"dm-thin's pool reports no numbers of blocks: {status.strip()}")
     return int(match[1]), int(match[2])
 
 
@@ -175,7 +175,7 @@ def vdo_bytes(status: str) -> tuple[int, int]:
     words = status.split()
     known = len(words) >= 10 and words[2] == "vdo" and words[8].isdecimal()
     if not known or not words[9].isdecimal():
-        raise SpekError(f"dm-vdo does not say what it stores: {status.strip()}")
+        raise SpekError(f"dm-vdo reports no numbers of blocks: {status.strip()}")
     return int(words[8]) * _VDO_BLOCK, int(words[9]) * _VDO_BLOCK
 
 
@@ -183,7 +183,7 @@ def of_command(command: str) -> int:
     """The number that a command prints."""
     done = _run(["/bin/sh", "-c", command])
     if done.returncode:
-        raise SpekError(f"`{command}` failed: {_told(done)}")
+        raise SpekError(f"`{command}` failed: {_failure(done)}")
     text = done.stdout.strip()
     if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
         line = text.partition("\n")[0][:40]
@@ -193,19 +193,19 @@ def of_command(command: str) -> int:
 
 @contextlib.contextmanager
 def snapshot(thin: Thin) -> Iterator[int]:
-    """Keep a snapshot of a thin volume; its number in the pool, the highest that is free.
+    """Hold a snapshot of a thin volume; yields its number in the pool, the highest free one.
 
-    It is deleted afterwards, also if this program is killed.
+    The snapshot is deleted afterwards, also if this program is killed.
     """
     number, keeper = _take_snapshot(thin)
     try:
         yield number
     finally:
-        _, told = keeper.communicate()
+        _, stderr = keeper.communicate()
         if keeper.returncode:
             raise SpekError(
                 f"snapshot {number} is still in the pool; delete it with `dmsetup message"
-                f" {thin.pool} 0 'delete {number}'`: {_first_line(told, keeper.returncode)}"
+                f" {thin.pool} 0 'delete {number}'`: {_first_line(stderr, keeper.returncode)}"
             )
 
 
@@ -228,23 +228,23 @@ def _take_snapshot(thin: Thin) -> tuple[int, subprocess.Popen[str]]:
         code = int(answer) if answer.isdecimal() else _NO_ANSWER
         if not code:
             return number, keeper
-        _, told = keeper.communicate()
+        _, stderr = keeper.communicate()
         if code == _NOT_RESUMED:
             raise SpekError(
                 f"{thin.name} is still suspended; try `dmsetup resume {thin.name}`:"
-                f" {_first_line(told, code)}"
+                f" {_first_line(stderr, code)}"
             )
         if code == _NO_ANSWER:
             raise SpekError(
                 f"{thin.name} may still be suspended, as the process that took a snapshot of it"
                 f" was killed; try `dmsetup resume {thin.name}`"
             )
-        if "File exists" not in told:
-            raise SpekError(f"the pool {thin.pool} refuses a snapshot: {_first_line(told, code)}")
+        if "File exists" not in stderr:
+            raise SpekError(f"the pool {thin.pool} refuses a snapshot: {_first_line(stderr, code)}")
     raise SpekError(
-        f"the pool {thin.pool} has volumes of all numbers from {_LAST_VOLUME - _TRIES + 1} to"
-        f" {_LAST_VOLUME}; once no other test of this pool runs, delete those that tests have left"
-        f" at a power cut, with `dmsetup message {thin.pool} 0 'delete {_LAST_VOLUME}'`"
+        f"the pool {thin.pool} has no free volume number from {_LAST_VOLUME - _TRIES + 1} to"
+        f" {_LAST_VOLUME}; once no other test of this pool runs, delete the snapshots of tests that"
+        f" a power cut ended, with `dmsetup message {thin.pool} 0 'delete {_LAST_VOLUME}'`"
     )
 
 

@@ -116,8 +116,8 @@ class Benchmark(Campaign[StepT, MeasuredT], Generic[StepT, MeasuredT, ReportT]):
 
     @abstractmethod
     def examples(self) -> Iterable[StepT]:
-        """Steps that stand for all to come: what can be refused of the test is refused of them,
-        and what no example writes is claimed for reading."""
+        """Steps that represent all later ones: the test is refused if one of them is, and devices
+        that none of them writes are claimed for reading."""
 
     @abstractmethod
     def build(self) -> ReportT:

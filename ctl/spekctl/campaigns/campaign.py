@@ -157,7 +157,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     environment: Environment | None = None
     remarks: list[str] = field(default_factory=list)
     site: SiteWish = field(default_factory=SiteWish)
-    # What the logs of the site have of the test so far.
+    # Readings of the site's logs so far.
     first_minute: SiteMinute | None = None
     last_minute: SiteMinute | None = None
 
@@ -286,7 +286,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         if not self._tests_idle(tools) and self.next_step() is None:
             return then is None or then(tools, None)
         written = self.written()
-        # --write was given then: without it the campaign was refused before.
+        # Without --write, a campaign that writes has already been refused.
         writes = bool(written)
         if self.hosts is not None:
             with self.hosts.claimed(tools.interrupts, writes):
@@ -350,11 +350,11 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         return True
 
     def site_of_report(self) -> tuple[Site | None, list[str]]:
-        """The site, and remarks on what is missing of it."""
+        """The site, and remarks on missing readings."""
         return site.site_of(self.site, self.first_minute, self.last_minute)
 
     def _note_site(self, outcome: Outcome) -> None:
-        """At once, while the clock of the logs is still that of this boot."""
+        """Read the logs now, while their clock is still that of this boot."""
         rows = outcome.intervals if isinstance(outcome, Result) else [outcome]
         if not rows:
             return

@@ -44,11 +44,11 @@ DEPTH = 8
 COMPRESSIBLE = DUPLICATE = "75%"
 QUARTER = 4
 NO_DISCARDS = (
-    "the device cannot discard: where it held data before, new ones take no more space, which looks"
-    " like compression or deduplication"
+    "the device cannot discard: new data in place of old data take no more space, which looks like"
+    " compression or deduplication"
 )
 SETS = ("irreducible", "compressible", "repeating")
-# Of the irreducible data: what storing them takes at least, and a snapshot at most.
+# Shares of the irreducible data: least space that they take, most space that a snapshot takes.
 _ALLOCATED = Fraction(9, 10)
 _SNAPSHOT = Fraction(1, 40)
 
@@ -156,7 +156,7 @@ def _snapshot(plan: Plan, source: Stored, send: Send) -> list[CapacityStep]:
 
 
 def judge(steps: Sequence[CapacityStep], least_percent: int, parity: str) -> list[CapacityMethod]:
-    """What the steps say of each method."""
+    """The verdict on each method."""
     grown = {step.name: step.stored_after - step.stored_before for step in steps}
     written = next(step.written for step in steps if step.name == "irreducible")
     whole = grown["irreducible"]
@@ -165,11 +165,14 @@ def judge(steps: Sequence[CapacityStep], least_percent: int, parity: str) -> lis
         _saving("deduplication", "repeating", grown, written, least_percent),
         _thin(grown, written),
         _delta(grown, whole, written),
-        CapacityMethod("writeable delta snapshots", "not tested", "nothing writes to a snapshot"),
+        CapacityMethod(
+            "writeable delta snapshots", "not tested", "this test writes to no snapshot"
+        ),
         CapacityMethod(
             "parity RAID",
             "yes" if parity else "not tested",
-            parity or "no md array with parity is below the device; that of an array is not seen",
+            parity
+            or "no md array with parity is below the device; parity in a storage array is hidden",
         ),
     ]
 
@@ -177,47 +180,45 @@ def judge(steps: Sequence[CapacityStep], least_percent: int, parity: str) -> lis
 def _saving(
     method: str, name: str, grown: dict[str, int], written: int, least: int
 ) -> CapacityMethod:
-    """Nothing is concluded from data that were stored in place of others."""
+    """Data that replace other data show nothing: they need not take more space."""
     whole = grown["irreducible"]
     if whole < _ALLOCATED * written:
         return CapacityMethod(
             method,
             "not tested",
-            f"{whole:,} bytes came with {written:,} of irreducible data, which take the place of"
-            " others, or are counted later",
+            f"{written:,} bytes of irreducible data took only {whole:,} more: they replaced other"
+            " data, or are counted later",
         )
     if grown[name] < 0:
-        return CapacityMethod(
-            method, "not tested", f"{-grown[name]:,} bytes went with the {name} data"
-        )
+        return CapacityMethod(method, "not tested", f"the {name} data freed {-grown[name]:,} bytes")
     saved = 1 - Fraction(grown[name], whole)
     return CapacityMethod(
         method,
         "yes" if saved * 100 >= least else "no",
-        f"{float(saved * 100):.1f} % less stored than of irreducible data, at least {least} % shows"
-        " it",
+        f"{float(saved * 100):.1f} % less stored than of irreducible data; at least {least} % show"
+        f" {method}",
     )
 
 
 def _thin(grown: dict[str, int], written: int) -> CapacityMethod:
-    """Space comes with the first write, and goes with a discard."""
+    """The first write allocates space, and a discard frees it."""
     method = "thin provisioning"
     if "discard" not in grown:
         return CapacityMethod(method, "not tested", "the device cannot discard")
-    came, went = grown["irreducible"], -grown["discard"]
+    allocated, freed = grown["irreducible"], -grown["discard"]
     least = _ALLOCATED * written
     return CapacityMethod(
         method,
-        "yes" if came >= least and went >= least else "no",
-        f"{came:,} bytes came with {written:,} written, {went:,} went with their discard; at least"
-        f" {int(_ALLOCATED * 100)} % of them shows it",
+        "yes" if allocated >= least and freed >= least else "no",
+        f"{written:,} bytes written took {allocated:,}, and their discard freed {freed:,}; at least"
+        f" {int(_ALLOCATED * 100)} % each show {method}",
     )
 
 
 def _delta(grown: dict[str, int], whole: int, written: int) -> CapacityMethod:
     method = "read-only delta snapshots"
     if "snapshot" not in grown:
-        return CapacityMethod(method, "not tested", "only snapshots of dm-thin are taken here")
+        return CapacityMethod(method, "not tested", "the test takes snapshots of dm-thin only")
     taken, rewritten = grown["snapshot"], grown["rewrite"]
     fine = taken <= _SNAPSHOT * whole and 0 < rewritten <= Fraction(written, 2)
     return CapacityMethod(
@@ -241,9 +242,9 @@ def report(
         methods=judge(steps, plan.least_percent, block_stored.parity_of(device)),
         remarks=[
             *([] if plan.discards else [NO_DISCARDS]),
-            "data sets and shares are parameters of this test, not quoted from a standard: of the"
-            f" compressible set {COMPRESSIBLE} are zeroes, of the repeating one {DUPLICATE} of the"
-            " blocks of 4 KiB are one of 64",
+            "data sets and shares are parameters of this test, not quoted from a standard:"
+            f" {COMPRESSIBLE} of the compressible set are zeroes, and {DUPLICATE} of the 4 KiB"
+            " blocks of the repeating set are copies of 64 blocks",
         ],
     )
 

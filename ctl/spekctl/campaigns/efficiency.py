@@ -124,7 +124,7 @@ def _dcse(report: DcseReport) -> Iterator[Row]:
 
 
 def _of_one_system(reports: Sequence[tuple[Path, Report]]) -> Iterator[str]:
-    """What speaks against it, as sentences."""
+    """Sentences on reports that may be of different systems."""
     first: tuple[Path, list[TargetFacts]] | None = None
     unknown = []
     for path, report in reports:
@@ -136,11 +136,11 @@ def _of_one_system(reports: Sequence[tuple[Path, Report]]) -> Iterator[str]:
         elif _identity(targets) != _identity(first[1]):
             yield (
                 f"{path} is of {_listed(targets)}, {first[0]} of {_listed(first[1])}: metrics of"
-                " different systems say nothing about each other"
+                " different systems cannot be compared"
             )
     if unknown and len(reports) > 1:
         name = "names" if len(unknown) == 1 else "name"
-        yield f"{', '.join(unknown)} {name} no device: see to it that the system is the same"
+        yield f"{', '.join(unknown)} {name} no device: make sure that the system is the same"
 
 
 def _identity(targets: Sequence[TargetFacts]) -> list[tuple[str, int]]:

@@ -23,6 +23,9 @@ from spekctl.documents.result_parts import Environment
 Notice = Annotated[str, Meta(description="Says that these results are unaudited.")]
 Verdict = Annotated[str, Meta(description="The outcome as a sentence.")]
 Remarks = Annotated[list[str], Meta(description="Remarks for the reader.")]
+PlanOptions = Annotated[
+    str | None, Meta(description="Of several hosts: the options that their plan sets for each run.")
+]
 ResultFile = Annotated[str | None, Meta(description="Beside this file; null: not kept.")]
 
 # Those of a report on the energy of a year, and of its usage profiles.
@@ -44,7 +47,7 @@ class SiteReading(Part, frozen=True):
 
 
 class SiteMinute(Part, frozen=True):
-    """What logs have of a minute, or of all of a shorter test."""
+    """Logged readings of one minute, or of the whole of a shorter test."""
 
     start_ns: int
     end_ns: int
@@ -57,10 +60,10 @@ class Site(Part, frozen=True):
     """Site of the measurement, as far as it was recorded."""
 
     volts: Annotated[
-        Given | None, Meta(description="Mean RMS voltage; of a log: in both minutes.")
+        Given | None, Meta(description="Mean RMS voltage; from a log: over both minutes.")
     ] = None
     power_factor: Annotated[
-        Given | None, Meta(description="Mean power factor; of a log: in both minutes.")
+        Given | None, Meta(description="Mean power factor; from a log: over both minutes.")
     ] = None
     first_celsius: Annotated[
         Given | None, Meta(description="Air intake in the first minute of the test.")
@@ -69,7 +72,7 @@ class Site(Part, frozen=True):
         Given | None, Meta(description="Air intake in the last minute under load.")
     ] = None
     sources: Annotated[
-        dict[str, str], Meta(description="By name: given, or the FILE:COLUMN of a log.")
+        dict[str, str], Meta(description="Sources by name: given, or the FILE:COLUMN of a log.")
     ] = field(default_factory=dict)
     first_minute: Annotated[SiteMinute | None, Meta(description="null: nothing is logged.")] = None
     last_minute: Annotated[SiteMinute | None, Meta(description="null: nothing is logged.")] = None

@@ -46,8 +46,8 @@ from spekctl.errors import UsageError, at
 Direction = Literal["read", "write", "all"]
 DRIVES_MAX = 10_000
 MIB = 1 << 20
-# What can be held against a data sheet, for a refusal.
-HELD = "results of runs, load curves and reports of `spekctl energy spc1e`"
+# The documents that can be compared with a data sheet, for a refusal.
+COMPARABLE = "results of runs, load curves and reports of `spekctl energy spc1e`"
 
 
 class WattsTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -110,7 +110,7 @@ class DataSheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Comparison:
     """A stated figure, times the drives, and the measured one, with their text."""
 
     what: str
@@ -217,11 +217,11 @@ def _of_model(name: str) -> DataSheet:
     )
 
 
-# --- holding -------------------------------------------------------------------------------------
+# --- comparing -----------------------------------------------------------------------------------
 
 
-def held(sheet: DataSheet, document: Any) -> list[Held]:
-    """What of the sheet @document has measured; UsageError if it is nothing."""
+def compare(sheet: DataSheet, document: Any) -> list[Comparison]:
+    """The figures of the sheet that @document has measured; UsageError if there are none."""
     match document:
         case Result():
             rows = [*of_result(sheet, document)]
@@ -230,15 +230,15 @@ def held(sheet: DataSheet, document: Any) -> list[Held]:
         case Spc1eReport():
             rows = [*_of_levels(sheet, document)]
         case _:
-            raise UsageError(f"a data sheet is held against {HELD}")
+            raise UsageError(f"a data sheet can be compared with {COMPARABLE}")
     if not rows:
-        raise UsageError(f"{sheet.file} states nothing that was measured here")
+        raise UsageError(f"{sheet.file} has no figure that was measured here")
     return rows
 
 
 def drives_of(sheet: DataSheet, document: Result | Curve | Spc1eReport) -> int:
-    """Drives whose figures together were measured. A device that several hosts of a fleet share is
-    listed by each of them, and is one by its WWN."""
+    """Number of drives that were measured together. A device that several hosts of a fleet share
+    appears once for each of them, but counts once, by its WWN."""
     if isinstance(document, Result):
         wwns = [target.facts.wwn for target in document.targets]
     else:
@@ -246,8 +246,8 @@ def drives_of(sheet: DataSheet, document: Result | Curve | Spc1eReport) -> int:
     return sheet.drives * max(1, len({wwn for wwn in wwns if wwn}) + wwns.count(""))
 
 
-def of_result(sheet: DataSheet, result: Result) -> Iterator[Held]:
-    """What of the sheet a run has measured, which may be nothing."""
+def of_result(sheet: DataSheet, result: Result) -> Iterator[Comparison]:
+    """The figures of the sheet that a run has measured; there may be none."""
     count = drives_of(sheet, result)
     for claim in sheet.claims:
         total: Total = getattr(result.totals, claim.direction)
@@ -263,8 +263,8 @@ def of_result(sheet: DataSheet, result: Result) -> Iterator[Held]:
         yield from _watts("active", sheet.active_w, count, mean_w, result.power.baseline_w)
 
 
-def _of_curve(sheet: DataSheet, curve: Curve) -> Iterator[Held]:
-    """Of all points: the highest rates and the most power, and the shortest times."""
+def _of_curve(sheet: DataSheet, curve: Curve) -> Iterator[Comparison]:
+    """The highest rates, the most power and the shortest times of all points."""
     count = drives_of(sheet, curve)
     done = [point for point in curve.points if point.response is not None]
     for claim in sheet.claims:
@@ -287,8 +287,8 @@ def _direction(point: Point) -> Direction:
     return "all" if point.reads else "write"
 
 
-def _of_levels(sheet: DataSheet, report: Spc1eReport) -> Iterator[Held]:
-    """The heaviest level is the active one."""
+def _of_levels(sheet: DataSheet, report: Spc1eReport) -> Iterator[Comparison]:
+    """The heaviest level is compared with the active power."""
     count = drives_of(sheet, report)
     levels = [level for level in report.levels if level.watts is not None]
     for level in levels:
@@ -299,23 +299,25 @@ def _of_levels(sheet: DataSheet, report: Spc1eReport) -> Iterator[Held]:
             yield from _watts(what, stated, count, float(level.watts), 0.0)
 
 
-def _rates(claim: Claim, count: int, iops: float, mb_s: float) -> Iterator[Held]:
+def _rates(claim: Claim, count: int, iops: float, mb_s: float) -> Iterator[Comparison]:
     if claim.iops is not None:
-        yield Held(f"{claim.name}, IOPS", claim.iops * count, iops, units.format_rate)
+        yield Comparison(f"{claim.name}, IOPS", claim.iops * count, iops, units.format_rate)
     if claim.mb_s is not None:
-        yield Held(f"{claim.name}, MB/s", claim.mb_s * count, mb_s, lambda value: f"{value:,.1f}")
+        yield Comparison(
+            f"{claim.name}, MB/s", claim.mb_s * count, mb_s, lambda value: f"{value:,.1f}"
+        )
 
 
-def _times(claim: Claim, mean_ns: float, p99_ns: float | None) -> Iterator[Held]:
+def _times(claim: Claim, mean_ns: float, p99_ns: float | None) -> Iterator[Comparison]:
     if claim.mean_ns is not None:
-        yield Held(f"{claim.name}, mean response", claim.mean_ns, mean_ns, units.format_ns)
+        yield Comparison(f"{claim.name}, mean response", claim.mean_ns, mean_ns, units.format_ns)
     if claim.p99_ns is not None and p99_ns is not None:
-        yield Held(f"{claim.name}, p99", claim.p99_ns, p99_ns, units.format_ns)
+        yield Comparison(f"{claim.name}, p99", claim.p99_ns, p99_ns, units.format_ns)
 
 
 def _watts(
     what: str, stated: float | None, count: int, watts: float | None, baseline_w: float
-) -> Iterator[Held]:
-    """Measured power is that of the drives once the baseline is taken away."""
+) -> Iterator[Comparison]:
+    """The measured power of the drives is the total less the baseline."""
     if stated is not None and watts is not None:
-        yield Held(f"{what} power", stated * count, watts - baseline_w, units.format_watts)
+        yield Comparison(f"{what} power", stated * count, watts - baseline_w, units.format_watts)

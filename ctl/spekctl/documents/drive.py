@@ -151,8 +151,8 @@ class StudyLoad(Part, frozen=True):
     failed: Annotated[
         list[StudySystem],
         Meta(
-            description="Several arms, of which the last fails halfway: times after that, watts of"
-            " the whole."
+            description="Several arms, of which the last fails halfway: times are those after the"
+            " failure, watts those of the whole run."
         ),
     ] = msgspec.field(default_factory=list)
 

@@ -19,6 +19,7 @@ from spekctl.documents.benchmark import (
     LevelsMeasured,
     LoadPassed,
     Notice,
+    PlanOptions,
     Price,
     Site,
     Verdict,
@@ -199,9 +200,7 @@ class EmeraldParameters(Part, frozen=True):
     raw_gigabytes: Given
     taxonomy: Taxonomy = ""
     disclosures: Disclosures = msgspec.field(default_factory=dict)
-    fleet: Annotated[
-        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
-    ] = None
+    fleet: PlanOptions = None
 
 
 class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value):
@@ -227,7 +226,7 @@ class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value)
 
 
 class CapacityStep(Part, frozen=True):
-    """Something done to the device, and what it stored before and after."""
+    """An operation on the device, and the bytes stored before and after it."""
 
     name: str
     written: Annotated[int, Meta(description="Bytes.")]
@@ -248,7 +247,7 @@ class CapacityReport(Document, frozen=True, kw_only=True, tag=Kind.CAPACITY.valu
 
     notice: str
     targets: list[TargetFacts]
-    stored: Annotated[str, Meta(description="Where the bytes stored are read.")]
+    stored: Annotated[str, Meta(description="Source of the bytes stored.")]
     size: Annotated[int, Meta(description="Bytes of each data set.")]
     steps: list[CapacityStep]
     methods: list[CapacityMethod]
@@ -265,9 +264,10 @@ class Best(Part, frozen=True):
     workers: int
     depth: int | None
     drives: Annotated[
-        tuple[int, int] | None, Meta(description="Fewest and most of products that count as it.")
+        tuple[int, int] | None,
+        Meta(description="Fewest and most drives of products that it represents."),
     ]
-    rivals: Annotated[int, Meta(description="Configurations that kept the limits.")]
+    rivals: Annotated[int, Meta(description="Number of configurations within the limits.")]
 
 
 ChecklistVerdict = Literal["yes", "no", "unknown"]
@@ -282,7 +282,7 @@ class Item(Part, frozen=True):
 
 
 class Judged(Part, frozen=True):
-    """What the reports of several configurations say together."""
+    """The combined result of the reports of several configurations."""
 
     best: list[Best]
     checklist: list[Item]

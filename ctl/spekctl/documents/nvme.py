@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """NVMe controllers before, during and after a run: a part of results.
 
-Counters are those of the controller, of which the largest have 128 bits.
+Counters have the width of the controller's, at most 128 bits.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class NvmeLevel(Part, frozen=True):
     """A power state, as Identify Controller describes it."""
 
     most_uw: Annotated[
-        int | None, Meta(description="The most that it draws, in microwatts; null: not reported.")
+        int | None, Meta(description="Maximum power in microwatts; null: not reported.")
     ]
     operational: Annotated[bool, Meta(description="It processes I/O.")]
-    entry_us: Annotated[int, Meta(description="The most that entering it takes; 0: not reported.")]
-    exit_us: Annotated[int, Meta(description="The same of leaving it.")]
+    entry_us: Annotated[int, Meta(description="Maximum entry latency; 0: not reported.")]
+    exit_us: Annotated[int, Meta(description="Maximum exit latency; 0: not reported.")]
 
 
 class NvmeHealth(Part, frozen=True):
@@ -38,15 +38,17 @@ class NvmeHealth(Part, frozen=True):
     at_ns: _MonotonicNs
     critical_warning: Annotated[int, Meta(description="Its bits.")]
     temperature_k: Annotated[_Kelvin, Meta(description="Composite temperature.")]
-    spare_percent: Annotated[int, Meta(description="Spare capacity that is left.")]
-    spare_threshold_percent: Annotated[int, Meta(description="The least that is sufficient.")]
+    spare_percent: Annotated[int, Meta(description="Available spare capacity.")]
+    spare_threshold_percent: Annotated[
+        int, Meta(description="Available spare threshold: less is critical.")
+    ]
     used_percent: Annotated[
         int, Meta(description="Endurance used, by the vendor's estimate; can exceed 100.")
     ]
     data_units_read: Annotated[
         int, Meta(description="By hosts, in units of 512,000 bytes, rounded up.")
     ]
-    data_units_written: Annotated[int, Meta(description="The same of writes.")]
+    data_units_written: Annotated[int, Meta(description="The same for writes.")]
     host_reads: Annotated[int, Meta(description="Read commands completed.")]
     host_writes: Annotated[int, Meta(description="Write commands completed.")]
     busy_minutes: Annotated[int, Meta(description="Time with I/O commands in its queues.")]
@@ -91,7 +93,7 @@ class NvmePowerBin(Part, frozen=True):
 
 
 class NvmePower(Part, frozen=True):
-    """The Power Measurement log (25h), as far as somebody has started the measurement."""
+    """The Power Measurement log (25h); empty unless somebody has started the measurement."""
 
     at_ns: _MonotonicNs
     measuring: Annotated[bool, Meta(description="The controller collects measurements now.")]
@@ -110,12 +112,10 @@ class NvmePower(Part, frozen=True):
 
 
 class NvmeSample(Part, frozen=True):
-    """What changes from one reading to the next."""
+    """The values of one reading that change over time."""
 
     at_ns: _MonotonicNs
-    state: Annotated[
-        int | None, Meta(description="Number of its power state; null: it did not say.")
-    ]
+    state: Annotated[int | None, Meta(description="Number of its power state; null: not reported.")]
     temperature_k: _Kelvin
     critical_warning: int
     light_throttles: int
@@ -124,9 +124,9 @@ class NvmeSample(Part, frozen=True):
 
 
 class NvmeDrive(Part, frozen=True):
-    """A controller with the disks that the run used of it, or what a RAID or a volume lies on."""
+    """A controller with its disks that the run used, directly or below a RAID or a volume."""
 
-    controller: Annotated[str, Meta(description="Node that commands were sent to.")]
+    controller: Annotated[str, Meta(description="Device node to which commands were sent.")]
     disks: Annotated[list[str], Meta(description="Device nodes of its namespaces in the run.")]
     model: str
     serial: str
@@ -137,7 +137,7 @@ class NvmeDrive(Part, frozen=True):
     ] = msgspec.field(default_factory=list)
     autonomous: Annotated[
         bool | None,
-        Meta(description="It changes its power state by itself; null: it does not say."),
+        Meta(description="It changes its power state autonomously; null: not reported."),
     ] = None
     warning_k: Annotated[_Kelvin, Meta(description="Warning Composite Temperature Threshold.")] = (
         None
@@ -148,9 +148,11 @@ class NvmeDrive(Part, frozen=True):
     interval_ns: Annotated[
         int, Meta(description="Least time between two readings, but for the last one.")
     ] = 0
-    readings: Annotated[int, Meta(description="Readings, some of which samples may leave out.")] = 0
+    readings: Annotated[
+        int, Meta(description="Number of readings, of which samples may leave out some.")
+    ] = 0
     commands: Annotated[int, Meta(description="Admin commands that the readings have sent.")] = 0
-    commands_ns: Annotated[int, Meta(description="Time that the kernel took for all of them.")] = 0
+    commands_ns: Annotated[int, Meta(description="Total time of these commands in the kernel.")] = 0
     command_max_ns: Annotated[int, Meta(description="The longest of these times.")] = 0
     before: Annotated[
         NvmeHealth | None, Meta(description="Before the start of the run; null: text says why.")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document
-from spekctl.documents.benchmark import Notice, Remarks, ResultFile, Verdict
+from spekctl.documents.benchmark import Notice, PlanOptions, Remarks, ResultFile, Verdict
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import PowerFigures
@@ -58,9 +58,7 @@ class Parameters(Part, frozen=True):
     clients: Annotated[
         int, Meta(description="Hosts of a fleet, each with 1 I/O outstanding in latency; else 1.")
     ] = 1
-    fleet: Annotated[
-        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
-    ] = None
+    fleet: PlanOptions = None
 
 
 class Step(Part, frozen=True):

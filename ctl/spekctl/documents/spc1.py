@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from spekctl.documents import document, shape
-from spekctl.documents.benchmark import Notice, Remarks, Verdict
+from spekctl.documents.benchmark import Notice, PlanOptions, Remarks, Verdict
 from spekctl.documents.curve import Curve, Point, TimeFigures
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
@@ -143,9 +143,7 @@ class Parameters(Part, frozen=True):
     shape: Shape
     start_bsu: Annotated[int, Meta(description="Where the search begins.")]
     max_bsu: Annotated[int, Meta(description="Highest load of the search.")]
-    fleet: Annotated[
-        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
-    ] = None
+    fleet: PlanOptions = None
     placed: Annotated[
         str, Meta(description="The asus with devices of their own, and these; else empty.")
     ] = ""

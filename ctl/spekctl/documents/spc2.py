@@ -19,6 +19,7 @@ from spekctl.documents.benchmark import (
     LevelsMeasured,
     LoadPassed,
     Notice,
+    PlanOptions,
     Price,
     Remarks,
     ResultFile,
@@ -92,9 +93,7 @@ class Parameters(Part, frozen=True):
     clients: Annotated[
         int, Meta(description="Hosts of a fleet, each with an equal part of the streams; else 1.")
     ] = 1
-    fleet: Annotated[
-        str | None, Meta(description="Of several hosts: what their plan decides of each run.")
-    ] = None
+    fleet: PlanOptions = None
 
 
 class Step(Part, frozen=True):

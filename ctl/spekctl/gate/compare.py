@@ -74,7 +74,7 @@ def compare(
     for run in (*a, *b):
         if text := judged.failure(run.result):
             raise RefusedError(
-                f"the run of {run.file} failed ({text}), so its figures are not those of a whole"
+                f"the run of {run.file} failed ({text}), so its figures are not those of a complete"
                 " run"
             )
     differences = likeness.check(a, b, vary)

@@ -127,7 +127,7 @@ def unjudged(failures: Sequence[Failure], runs: Sequence[Run]) -> list[Unjudged]
 
 
 def failure(result: Result) -> str:
-    """Why a result is not one of a whole run that measured what it should; empty if it is."""
+    """Why the figures of a result are not those of a complete, valid run; empty if they are."""
     replay = result.replay
     if not result.outcome.ok or result.limit_missed:
         return result.outcome.text

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mains voltage, power factor and air intake of a test: typed in, or out of logs of spek-daq.
+"""Mains voltage, power factor and air intake of a test: typed in, or read from logs of spek-daq.
 
 A log is what `spek-daq --log` and `--print=raw` write: a header with NAME.UNIT for each column, and
-lines that begin with a time in CLOCK_MONOTONIC. A restart of spek-daq writes a header again. Times
-that go back are those of another boot: what stands before them does not count.
+lines that begin with a time in CLOCK_MONOTONIC. A restart of spek-daq writes a header again. If
+times go back, the lines before are of an earlier boot and are ignored.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _mean(values: Sequence[Fraction]) -> SiteReading:
 
 @dataclass(frozen=True, slots=True)
 class SiteWish:
-    """What is asked of the site. @typed: by name, as given."""
+    """The requested values of the site. @typed: by name, as given."""
 
     typed: dict[str, str] = field(default_factory=dict)
     columns: tuple[Column, ...] = ()
@@ -211,7 +211,7 @@ def check_typed(name: str, value: Fraction, place: str) -> None:
 
 
 def given(typed: dict[str, str]) -> Site:
-    """A site of which all is typed in."""
+    """A site with typed values only."""
     known: dict[str, Any] = {**typed, "sources": dict.fromkeys(typed, "given")}
     return Site(**known)
 
@@ -219,7 +219,7 @@ def given(typed: dict[str, str]) -> Site:
 def site_of(
     wish: SiteWish, first: SiteMinute | None, last: SiteMinute | None
 ) -> tuple[Site | None, list[str]]:
-    """What the report has of the site, and remarks on what is missing."""
+    """The site as a report has it, and remarks on missing readings."""
     if not wish.typed and not wish.columns:
         return None, []
     values: dict[str, Any] = dict(wish.typed)

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from spekctl.documents import data_sheet
-from spekctl.documents.data_sheet import DataSheet, Held
+from spekctl.documents.data_sheet import Comparison, DataSheet
 from spekctl.documents.result import Result
 from spekctl.errors import UsageError
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def parts(sheet: DataSheet, document: Any) -> list[RenderableType]:
-    """A table of what both have, under a heading; UsageError if that is nothing."""
+    """A table of the figures that both have, under a heading; UsageError if there are none."""
     from spekctl.render import tables
 
-    held = data_sheet.held(sheet, document)
+    comparisons = data_sheet.compare(sheet, document)
     count = data_sheet.drives_of(sheet, document)
     numbers = ("data sheet", "measured", "difference")
     table = tables.table("figure", *numbers, right=numbers)
-    for each in held:
+    for each in comparisons:
         table.add_row(
             each.what,
             each.text(each.stated),
@@ -46,7 +46,7 @@ def comparison_parts(
     sides = [_by_figure(sheet, side) for side in (a, b)]
     figures = list(dict.fromkeys(figure for side in sides for figure in side))
     if not figures:
-        raise UsageError(f"{sheet.file} states nothing that was measured here")
+        raise UsageError(f"{sheet.file} has no figure that was measured here")
     numbers = ("data sheet", "A", "A off", "B", "B off")
     table = tables.table("figure", *numbers, right=numbers)
     for figure in figures:
@@ -55,7 +55,7 @@ def comparison_parts(
         text = next(side[figure][0].text for side in sides if figure in side)
         for side in sides:
             rows = side.get(figure, [])
-            # A figure that not all runs of a side have is still that of those that do.
+            # Runs without the figure do not count.
             measured = median(row.measured for row in rows) if rows else None
             cells += (
                 ["-", "-"]
@@ -67,9 +67,11 @@ def comparison_parts(
     return ["", f"against the data sheet of {sheet.title}, medians of the runs", table, *sources]
 
 
-def _by_figure(sheet: DataSheet, results: Sequence[Result]) -> dict[tuple[str, float], list[Held]]:
-    """What the runs measured, by name and stated figure, which grows with the number of drives."""
-    rows: dict[tuple[str, float], list[Held]] = {}
+def _by_figure(
+    sheet: DataSheet, results: Sequence[Result]
+) -> dict[tuple[str, float], list[Comparison]]:
+    """Comparisons of the runs by name and stated figure, which grows with the number of drives."""
+    rows: dict[tuple[str, float], list[Comparison]] = {}
     for result in results:
         for each in data_sheet.of_result(sheet, result):
             rows.setdefault((each.what, each.stated), []).append(each)

@@ -96,11 +96,11 @@ def _times(times: Distribution | None, mean_ns: float | None) -> list[str]:
 def lines(result: Result) -> list[str]:
     """How well the hosts kept together, and what became of each where that is not as it should."""
     window = _window(result)
-    said = [f"starts lie within {units.format_ns(window.spread_ns)} by the hosts' own clocks"]
+    clauses = [f"starts lie within {units.format_ns(window.spread_ns)} by the hosts' own clocks"]
     if window.skew_ns is not None:
-        said.append(f"at most {units.format_ns(window.skew_ns)} from the planned start")
+        clauses.append(f"at most {units.format_ns(window.skew_ns)} from the planned start")
     if window.bound_ns is not None:
-        said.append(f"clocks are right to {units.format_ns(window.bound_ns)}")
+        clauses.append(f"clocks are right to {units.format_ns(window.bound_ns)}")
     elif window.hosts:
         started = {share.name for share in window.hosts}
         silent = [
@@ -108,8 +108,8 @@ def lines(result: Result) -> list[str]:
             for host in result.hosts or ()
             if host.clock.bound_ns is None and host.name in started
         ]
-        said.append(f"nothing promises how right the clock of {few(silent)} is")
-    told = ["; ".join(said)]
+        clauses.append(f"nothing promises how right the clock of {few(silent)} is")
+    told = ["; ".join(clauses)]
     if window.jain is not None:
         told.append(f"Jain's index of the hosts' I/Os in the common window: {window.jain:.4f}")
     if window.intervals and not window.whole:

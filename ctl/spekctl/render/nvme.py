@@ -86,7 +86,7 @@ def _cells(drive: NvmeDrive) -> list[str]:
 
 
 def _added(before: NvmeHealth, after: NvmeHealth, counter: str) -> int | None:
-    """What was added to a counter; None if it fell, which no run does to it."""
+    """The increase of a counter; None if it fell, which no run causes."""
     values = getattr(before, counter), getattr(after, counter)
     # The energy may not be reported.
     count = 0 if None in values else values[1] - values[0]
@@ -110,7 +110,7 @@ def _state(drive: NvmeDrive) -> str:
 
 
 def lines(drive: NvmeDrive) -> Iterator[str]:
-    """What a row has no room for."""
+    """Sentences on values that the row does not show."""
     if drive.text:
         yield f"{_missing(drive)}: {drive.text}"
     if drive.before is not None and drive.after is not None:
@@ -149,7 +149,7 @@ def _differences(before: NvmeHealth, after: NvmeHealth) -> Iterator[str]:
         if _added(before, after, counter) is None:
             yield (
                 f"its count of {what} fell from {getattr(before, counter):,} to"
-                f" {getattr(after, counter):,}: what the run added is not known"
+                f" {getattr(after, counter):,}: the part of the run is unknown"
             )
     if after.critical_warning:
         yield f"critical warning {after.critical_warning:#04x}"
@@ -160,7 +160,7 @@ def _differences(before: NvmeHealth, after: NvmeHealth) -> Iterator[str]:
         )
     energy_wh = _added(before, after, "energy_wh")
     if before.energy_wh is not None and after.energy_wh is not None and energy_wh is not None:
-        yield f"{energy_wh:,} Wh by its own count, in whole ones"
+        yield f"{energy_wh:,} Wh by its own counter, which counts whole Wh"
 
 
 def _power(power: NvmePower) -> str:

@@ -64,12 +64,13 @@ def sheets(
     paths: Sequence[Path], labels: Sequence[str] = (), stated: str | None = None
 ) -> list[Sheet]:
     """A sheet for each file; UsageError for a file that is not such a document. @stated: name of a
-    data sheet that the files are held against, of which one or more must have a figure of it"""
-    held = data_sheet.load(stated) if stated is not None else None
-    sheets = [_sheet(path, held) for path in paths]
-    if held is not None and not any(sheet.is_held for sheet in sheets):
+    data sheet to compare the files with; at least one of them must have a figure of it"""
+    reference = data_sheet.load(stated) if stated is not None else None
+    sheets = [_sheet(path, reference) for path in paths]
+    if reference is not None and not any(sheet.is_compared for sheet in sheets):
         raise UsageError(
-            f"{held.file} states nothing that was measured in {few([str(path) for path in paths])}"
+            f"{reference.file} has no figure that was measured in"
+            f" {few([str(path) for path in paths])}"
         )
     names = labels or _names(paths)
     for sheet, name in zip(sheets, names, strict=True):
@@ -77,7 +78,7 @@ def sheets(
     return sheets
 
 
-def _sheet(path: Path, held: DataSheet | None) -> Sheet:
+def _sheet(path: Path, reference: DataSheet | None) -> Sheet:
     kind = document.identify(path, KINDS, "a page is made of", _WORDS)
     if kind is Kind.LOG:
         from spekctl.log.file import require
@@ -89,10 +90,10 @@ def _sheet(path: Path, held: DataSheet | None) -> Sheet:
         return _trace(path)
     report = document.read(path, MODELS[kind])
     sheet = _SHEETS[kind](str(path), report)
-    if held is not None:
+    if reference is not None:
         with contextlib.suppress(UsageError):
-            add_printed(sheet, beside.parts(held, report), head=False)
-            sheet.is_held = True
+            add_printed(sheet, beside.parts(reference, report), head=False)
+            sheet.is_compared = True
     sheet.created = report.created
     sheet.command = shlex.join(["spekctl", *report.command]) if report.command else ""
     return sheet

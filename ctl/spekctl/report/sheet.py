@@ -155,7 +155,7 @@ class Sheet:
     plots: list[Plot] = field(default_factory=list)
     bars: list[Bars] = field(default_factory=list)
     heat_maps: list[HeatMap] = field(default_factory=list)
-    is_held: bool = False  # against a data sheet
+    is_compared: bool = False  # with a data sheet
 
 
 def add_printed(sheet: Sheet, parts: Iterable[RenderableType], *, head: bool = True) -> None:

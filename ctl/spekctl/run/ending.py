@@ -92,7 +92,7 @@ def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
         return interrupts.exit_code
     if result.limit_missed:
         return ExitCode.LIMIT_MISSED
-    # A replay without records that could not be read is not one of the trace.
+    # A replay that lacks unreadable records is not a replay of the whole trace.
     is_whole = result.replay is None or not result.replay.bad
     return ExitCode.OK if result.outcome.ok and is_whole else ExitCode.RUN_FAILED
 

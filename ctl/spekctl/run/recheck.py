@@ -91,7 +91,7 @@ def check(
 
 
 def _lost(state: SavedState, info: VerifyInfo) -> str:
-    """Of the log of a run that a power cut ended: blocks without what was promised."""
+    """A remark on blocks that lost a write, by the log of a run that a power cut ended."""
     lost = info.stale + info.unstamped
     if not state.config.verify_newer or not lost:
         return ""

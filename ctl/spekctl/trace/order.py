@@ -29,19 +29,19 @@ def in_order(
     held: list[Batch] = []
     rows = 0
     newest: int | None = None  # time of the record read last
-    told: int | None = None  # time of the record yielded last
+    last_at_ns: int | None = None  # time of the record yielded last
 
     def ready(keep: int) -> Iterator[Batch]:
-        nonlocal held, rows, told
+        nonlocal held, rows, last_at_ns
         whole = concatenated(held)
         if np.any(whole.at_ns[1:] < whole.at_ns[:-1]):
             whole = whole.take(np.argsort(whole.at_ns, kind="stable"))
         out, rest = whole.take(slice(0, rows - keep)), whole.take(slice(rows - keep, rows))
         held, rows = ([rest] if keep else []), keep
-        if told is not None and int(out.at_ns[0]) < told:
-            faults.moved += int(np.searchsorted(out.at_ns, told))
-            out = out.replace(at_ns=np.maximum(out.at_ns, told))
-        told = int(out.at_ns[-1])
+        if last_at_ns is not None and int(out.at_ns[0]) < last_at_ns:
+            faults.moved += int(np.searchsorted(out.at_ns, last_at_ns))
+            out = out.replace(at_ns=np.maximum(out.at_ns, last_at_ns))
+        last_at_ns = int(out.at_ns[-1])
         yield from pieces(out)
 
     for batch in batches:
@@ -115,18 +115,18 @@ def spread(batches: Iterator[Batch], resolution_ns: int, faults: Faults) -> Iter
     the time up to the next."""
     held: list[Batch] = []
     rows = 0
-    told: int | None = None  # time of the record yielded last
+    last_at_ns: int | None = None  # time of the record yielded last
 
     def evenly(batch: Batch) -> Batch:
-        nonlocal told
+        nonlocal last_at_ns
         at = batch.at_ns
         starts = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
         counts = np.diff(np.concatenate([starts, [len(at)]]))
         place = np.arange(len(at)) - np.repeat(starts, counts)
         at = at + place * resolution_ns // np.repeat(counts, counts)
         # More of one time than are spread together, or a time that is no multiple.
-        at = np.maximum.accumulate(at if told is None else np.maximum(at, told))
-        told = int(at[-1])
+        at = np.maximum.accumulate(at if last_at_ns is None else np.maximum(at, last_at_ns))
+        last_at_ns = int(at[-1])
         return batch.replace(at_ns=at)
 
     for batch in batches:

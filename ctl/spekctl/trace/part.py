@@ -3,7 +3,7 @@
 
 A trace is mapped onto the targets of all machines, so that each of them gives a record the same
 place and the same time. A machine then keeps the records that start on its own pieces of these
-targets. Records of different machines are not in order with each other but by their times.
+targets. Between machines, only their times keep records in order.
 """
 
 from __future__ import annotations

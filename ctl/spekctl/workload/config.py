@@ -124,7 +124,8 @@ class RunConfig(Resolved, frozen=True):
         int, Meta(description="trace: room of each worker's ring, in records; 0: no trace.")
     ] = 0
     verify_newer: Annotated[
-        int, Meta(description="stamped: 1: later writes than those on record are right as well.")
+        int,
+        Meta(description="stamped: 1: writes later than the recorded ones are correct as well."),
     ] = 0
     verify_atomic: Annotated[
         int, Meta(description="stamped: 1: each grain holds one write, as all were atomic.")

@@ -33,7 +33,7 @@ class Client:
 
 @dataclass(slots=True)
 class Imported:
-    """A workload, and what a user has to know about its making.
+    """A workload, and notes for the user on how it was imported.
 
     @clients: hosts that run it together; empty: it is for this host
     """

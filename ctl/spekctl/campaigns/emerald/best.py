@@ -102,40 +102,40 @@ def judge(
     best = [row for row in rows if row is not None]
     categories = {config.report.taxonomy or "-" for config in configurations}
     remarks = [
-        "checklist and range of drives: draft 3 of Energy Star's version 1.0 as told in a talk, not"
-        " the published text"
+        "checklist and range of drives: draft 3 of Energy Star's version 1.0 as shown in a talk,"
+        " not the published text"
     ]
     if len(categories) > 1:
         remarks.append(f"the reports are of several categories: {', '.join(sorted(categories))}")
-    told = _told(configurations, capacities)
+    properties = _properties(configurations, capacities)
     return Judged(
         best,
         [
             _category(categories),
-            _feature(told, "parity RAID"),
-            _feature(told, "adaptive cooling"),
-            _supplies(told),
-            _feature(told, "power monitoring"),
-            _methods(told, least_methods),
+            _feature(properties, "parity RAID"),
+            _feature(properties, "adaptive cooling"),
+            _supplies(properties),
+            _feature(properties, "power monitoring"),
+            _methods(properties, least_methods),
             *(_data(name, metrics, best) for name, metrics in _DATA.items()),
         ],
         remarks,
     )
 
 
-def _told(
+def _properties(
     configurations: Sequence[Configuration], capacities: Sequence[CapacityReport]
 ) -> dict[str, str]:
-    """What is known of the product by its name: as tested, else as disclosed.
+    """Properties of the product by name: as tested, else as disclosed.
 
-    A method that a configuration has shown the product has. Disclosures that differ are joined:
-    none of them holds for all.
+    The product has each method that one of its configurations has shown. Disclosures that differ
+    are joined, because none of them holds for all configurations.
     """
     disclosed: dict[str, dict[str, None]] = {}
     for config in configurations:
         for name, text in config.report.disclosures.items():
             disclosed.setdefault(name.lower(), {})[text] = None
-    told = {
+    properties = {
         name: (_DIFFERS if len(texts) > 1 else "") + " / ".join(texts)
         for name, texts in disclosed.items()
     }
@@ -145,7 +145,7 @@ def _told(
             name = method.name.lower()
             if method.verdict != "not tested" and tested.get(name) != "yes":
                 tested[name] = method.verdict
-    return told | tested
+    return properties | tested
 
 
 def _best(metric: str, configurations: Sequence[Configuration], drawer: int | None) -> Best | None:
@@ -164,8 +164,8 @@ def _best(metric: str, configurations: Sequence[Configuration], drawer: int | No
     )
 
 
-def _disclosed(told: Mapping[str, str], name: str) -> str | None:
-    return next((text for key, text in told.items() if key.lower() == name.lower()), None)
+def _disclosed(properties: Mapping[str, str], name: str) -> str | None:
+    return next((text for key, text in properties.items() if key.lower() == name.lower()), None)
 
 
 def _verdict(text: str | None) -> ChecklistVerdict:
@@ -179,8 +179,8 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[a-z]+", text.lower())
 
 
-def _feature(told: Mapping[str, str], name: str) -> Item:
-    text = _disclosed(told, name)
+def _feature(properties: Mapping[str, str], name: str) -> Item:
+    text = _disclosed(properties, name)
     if text is None:
         return Item(name, "unknown", f"not disclosed (--disclose '{name}=yes')")
     return Item(name, _verdict(text), f"reported: {text}")
@@ -194,8 +194,8 @@ def _category(categories: set[str]) -> Item:
     return Item("category Online 2, 3 or 4", "yes" if fine else "no", named)
 
 
-def _supplies(told: Mapping[str, str]) -> Item:
-    text = _disclosed(told, "power supplies")
+def _supplies(properties: Mapping[str, str]) -> Item:
+    text = _disclosed(properties, "power supplies")
     name = "Silver-rated power supplies"
     if text is None:
         return Item(name, "unknown", "not disclosed (--disclose 'power supplies=gold')")
@@ -206,8 +206,8 @@ def _supplies(told: Mapping[str, str]) -> Item:
     return Item(name, verdict, f"disclosed: {text}")
 
 
-def _methods(told: Mapping[str, str], least: int | None) -> Item:
-    there = [name for name in METHODS if _verdict(_disclosed(told, name)) == "yes"]
+def _methods(properties: Mapping[str, str], least: int | None) -> Item:
+    there = [name for name in METHODS if _verdict(_disclosed(properties, name)) == "yes"]
     text = f"{len(there)} of {len(METHODS)}: {', '.join(there) or 'none'}"
     name = "capacity optimization methods"
     if least is None:

@@ -11,7 +11,7 @@
     EP_RI  ready idle           GB (10^9 bytes) of raw capacity per W
 
 Work and power are means over the same measured time. Exact, printed half up with three decimals,
-and with more of them where these are fewer than three significant digits.
+or with more if these have fewer than three significant digits.
 """
 
 from __future__ import annotations

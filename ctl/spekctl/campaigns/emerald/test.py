@@ -80,7 +80,7 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
         load = load_of(step.phase, self.devices)
         shape: dict[str, Any] = {
             "seed": self.parameters.seed,
-            # Those of hosts are their own.
+            # The plan sets the workers of hosts.
             "workers": step.workers if self.hosts is None else None,
             "stripe_bytes": self.parameters.stripe_bytes,
             "backend": self.parameters.backend,

@@ -94,14 +94,14 @@ def _cache(load: StudyLoad) -> Iterator[Claim]:
         "Section 7.1", f"{load.name}: mean response of HC-SD with caches of 8 and 64 MB",
         "negligible impact of the larger", f"{_mean(small)}, {_mean(large)}",
         Judgement(_time(small) <= EVEN * _time(large) and _time(large) <= EVEN * _time(small)),
-        "segments and read-ahead of the caches are assumed, the paper states their size",
+        "segments and read-ahead of the caches are assumed; the paper states only their size",
     )  # fmt: skip
     if load.name.startswith("TPC-H"):
         yield claim(
             "Figure 2", f"{load.name}: mean response of HC-SD with its cache of 8 MB",
             f"{PAPER_TPC_H_MS[1]} ms", _mean(small), Judgement(None),
-            f"a fit beside the default, which has no cache: it serves {small.hits:.0%} of the"
-            " accesses",
+            "an alternative to the default, which has no cache; this cache serves"
+            f" {small.hits:.0%} of the accesses",
         )  # fmt: skip
 
 
@@ -255,8 +255,8 @@ def _lost(load: StudyLoad) -> Iterator[Claim]:
             not errors and all(_time(before) <= _time(after) for after, before, _ in cases),
             all(_time(after) <= EVEN * _time(less) for after, _, less in cases),
         ),
-        "the arm fails when half of the requests have arrived; the times are of the others, and"
-        " even to those of a drive that never had it",
+        "the arm fails when half of the requests have arrived; the times are those of the other"
+        " half, and are compared with those of a drive with one arm less",
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ LARGE = 1.5
 # "An order of magnitude".
 MAGNITUDE = 8.0
 
-# Fitted to the watts of arrays that the paper publishes: what they then are proves nothing.
+# Fitted to the watts that the paper publishes for arrays, so agreement with them proves nothing.
 FITTED = "isca08-watts"
 
 RULE = (
@@ -72,7 +72,7 @@ def gain(factor: float, wanted: float = LARGE) -> Judgement:
 def claim(
     place: str, what: str, paper: str, shown: str, judgement: Judgement, remark: str = ""
 ) -> Claim:
-    """A claim with what it is judged to be."""
+    """A claim with its judgement."""
     return Claim(place, what, paper, shown, judgement.holds, remark, judgement.partly)
 
 

@@ -67,7 +67,7 @@ def _run(
     choice: Choice,
 ) -> StudySystem:
     generator = np.random.default_rng(choice.seed)
-    # Of a drive that loses an arm only what comes after that counts.
+    # If the drive loses an arm, only the requests after that count.
     first = count // 2 if choice.lost is not None else 0
     arrivals = np.zeros(count, np.uint64)
     ends = np.zeros(count, np.uint64)

@@ -59,7 +59,7 @@ def table_1(large: Model, profiles: Sequence[str]) -> Iterator[Claim]:
     yield claim(
         "Table 1", "price of the Barracuda ES per MB", "$ 0.00042-0.00034",
         f"material by table 9(a): $ {low / megabytes:.5f}-{high / megabytes:.5f}", Judgement(None),
-        "the paper's is a price of shops",
+        "the paper states a retail price",
     )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def request_of(step: Step, parameters: Parameters, number: int, disks: Disks) ->
     load = load_of(step, "sequential" if sequential else "uniform", depth)
     shape = parameters.shape.of_run(number) | {"depth": depth}
     if single or disks.hosts is None:
-        # Those of hosts are their own.
+        # The plan sets the workers of hosts.
         shape |= {"workers": 1 if single else parameters.workers}
     if step.kind == "round":
         return disks.run(load, shape, parameters.time_ns)

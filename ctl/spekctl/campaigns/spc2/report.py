@@ -196,7 +196,7 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
         " from a standard",
         "one worker on one CPU issues the I/Os of all streams"
         if parameters.fleet is None
-        else f"{parameters.clients} hosts have an equal part of the streams each",
+        else f"each of {parameters.clients} hosts has an equal part of the streams",
     ]
     if any(run.step.streams // parameters.clients > GROUPS for run in done):
         remarks.append(

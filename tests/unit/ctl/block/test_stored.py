@@ -79,7 +79,7 @@ def test_vdo_says_its_physical_blocks(tmp_path: Path) -> None:
     ],
 )
 def test_a_status_without_numbers_is_said(judge: object, text: str) -> None:
-    with pytest.raises(SpekError, match="does not say what it stores"):
+    with pytest.raises(SpekError, match="reports no numbers of blocks"):
         judge(text)  # type: ignore[operator]
 
 

@@ -90,7 +90,7 @@ def test_a_report_that_names_no_device_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "spc1e", targets=[facts()])
     dcse = report_files.energy_dcse(tmp_path / "dcse.json")
     assert efficiency.compare([path, dcse]).remarks == [
-        f"{dcse} names no device: see to it that the system is the same"
+        f"{dcse} names no device: make sure that the system is the same"
     ]
     assert efficiency.compare([dcse]).remarks == []
 

@@ -80,7 +80,7 @@ def test_a_data_sheet_stands_beside_both_sides(spekctl: Spekctl, tmp_path: Path)
     ("sheet", "options", "sentence"),
     [
         (SHEET, ["--format", "json"], "--data-sheet adds a table to the text"),
-        (SHEET + 'workloads = ["nothing-*"]', [], "states nothing that was measured here"),
+        (SHEET + 'workloads = ["nothing-*"]', [], "has no figure that was measured here"),
         ("title = 1", [], "s.toml"),
     ],
 )

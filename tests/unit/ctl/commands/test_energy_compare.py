@@ -48,7 +48,7 @@ def test_metrics_are_beside_each_other(spekctl: Spekctl, reports: list[str]) -> 
         ("DCsE", "9.53"),
     ]
     assert lines[-1] == (
-        "  spc1e.json, emerald.json, dcse.json name no device: see to it that the system is the"
+        "  spc1e.json, emerald.json, dcse.json name no device: make sure that the system is the"
         " same"
     )
 

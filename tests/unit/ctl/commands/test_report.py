@@ -131,4 +131,4 @@ def test_a_page_has_figures_of_a_data_sheet(spekctl: Spekctl, inputs: Path) -> N
     sheet.write_text(sheet.read_text() + 'workloads = ["no-such-*"]\n')
     refusal = spekctl("c.json", "d.json", "--data-sheet", "s.toml")
     assert refusal.code == ExitCode.USAGE
-    assert "s.toml states nothing that was measured in c.json, d.json" in refusal.sentence
+    assert "s.toml has no figure that was measured in c.json, d.json" in refusal.sentence

@@ -111,5 +111,5 @@ def test_a_server_that_cannot_read_the_keys_says_who_it_is(
         web._check_readable(tmp_path / "plan.toml", tmp_path / "none")
     # No user of the system has this number, as in containers that choose one.
     monkeypatch.setattr(os, "geteuid", lambda: (1 << 31) - 7)
-    with pytest.raises(UsageError, match=r"the server runs as user 2147483641, who has to own"):
+    with pytest.raises(UsageError, match=r"the server runs as user 2147483641, who must own"):
         web._check_readable(tmp_path / "plan.toml", tmp_path / "keys/controller")

@@ -135,15 +135,15 @@ def test_rates_are_of_all_drives_and_times_are_not() -> None:
     claim = Claim("reads", "read", (), 2 * total.iops, None, round(response.mean_ns), None)
     sheet = DataSheet("s.toml", "t", ["s"], 3, claims=[claim])
     assert len(result.targets) == 1 and data_sheet.drives_of(sheet, result) == 3
-    iops, mean = data_sheet.held(sheet, result)
+    iops, mean = data_sheet.compare(sheet, result)
     assert (iops.what, mean.what) == ("reads, IOPS", "reads, mean response")
     assert iops.difference == pytest.approx(1 / 6 - 1)
     assert mean.difference == pytest.approx(0, abs=1e-4)
     nothing = DataSheet("s.toml", "t", ["s"], claims=[Claim("x", workloads=["y"], iops=1)])
-    with pytest.raises(UsageError, match=r"^s.toml states nothing that was measured here$"):
-        data_sheet.held(nothing, result)
-    with pytest.raises(UsageError, match="a data sheet is held against results of runs"):
-        data_sheet.held(sheet, object())
+    with pytest.raises(UsageError, match=r"^s.toml has no figure that was measured here$"):
+        data_sheet.compare(nothing, result)
+    with pytest.raises(UsageError, match="a data sheet can be compared with results of runs"):
+        data_sheet.compare(sheet, object())
 
 
 def test_a_device_that_hosts_share_counts_once() -> None:
@@ -162,10 +162,10 @@ def test_a_device_that_hosts_share_counts_once() -> None:
 def test_active_power_is_that_of_the_run_less_the_baseline(tmp_path: Path) -> None:
     result = load_result(report_files.powered_result(tmp_path / "r.json"))
     assert result.power is not None and result.power.measure.total.mean_w is not None
-    (held,) = data_sheet.held(DataSheet("s", "t", ["s"], active_w=2), result)
+    (comparison,) = data_sheet.compare(DataSheet("s", "t", ["s"], active_w=2), result)
     net_w = result.power.measure.total.mean_w - result.power.baseline_w
-    assert (held.what, held.measured) == ("active power", net_w)
-    assert held.stated == 2 * max(1, len(result.targets))
+    assert (comparison.what, comparison.measured) == ("active power", net_w)
+    assert comparison.stated == 2 * max(1, len(result.targets))
 
 
 def test_of_a_curve_the_best_point_counts() -> None:
@@ -173,7 +173,7 @@ def test_of_a_curve_the_best_point_counts() -> None:
     direction = data_sheet._direction(OPEN[0])
     claim = Claim("mixed", direction, ("spc1",), 1000, 10, 10**6, 10**6)
     count = max(1, len(curve.targets))
-    iops, mb_s, mean, p99 = data_sheet.held(DataSheet("s", "t", ["s"], claims=[claim]), curve)
+    iops, mb_s, mean, p99 = data_sheet.compare(DataSheet("s", "t", ["s"], claims=[claim]), curve)
     times = [point.response for point in OPEN if point.response is not None]
     assert (iops.stated, iops.measured) == (1000 * count, max(point.iops for point in OPEN))
     assert mb_s.measured == pytest.approx(max(point.mib_s for point in OPEN) * 1.048576)
@@ -185,9 +185,9 @@ def test_of_a_curve_the_best_point_counts() -> None:
 
 def test_levels_of_an_energy_test_are_idle_and_active_power(tmp_path: Path) -> None:
     report = energy.load_spc1e(report_files.energy_spc1e(tmp_path / "e.json"))
-    held = data_sheet.held(DataSheet("s", "t", ["s"], idle_w=100, active_w=200), report)
+    comparisons = data_sheet.compare(DataSheet("s", "t", ["s"], idle_w=100, active_w=200), report)
     watts = {level.name: float(level.watts) for level in report.levels if level.watts}
-    assert {each.what: each.measured for each in held} == {
+    assert {each.what: each.measured for each in comparisons} == {
         "active (heavy) power": watts["heavy"],
         "idle power": watts["idle"],
     }

@@ -126,7 +126,7 @@ def test_a_counter_that_fell_has_no_difference_but_a_reason(told: NvmeDrive) -> 
     )
     text = text_of(msgspec.structs.replace(told, before=before, after=after))
     assert text.splitlines()[1].split()[4:8] == ["-", "-", "0", "B"]
-    unknown = ": what the run added is not known"
+    unknown = ": the part of the run is unknown"
     for sentence in (
         "its count of data units read fell from 9 to 5",
         "its count of transitions to heavy throttling fell from 3 to 2",
