@@ -221,17 +221,6 @@ static void move(struct spek_augment *m)
 	d->step = SPEK_AUGMENT_SETTLE;
 }
 
-/**
- * spek_augment_pause() - retry later after an error of the RAID
- * @m: machine
- */
-void spek_augment_pause(struct spek_augment *m)
-{
-	m->destage.stuck = true;
-	m->destage.retry_at_ns = m->now_ns + m->config.retry_ns;
-	m->destage.scan = m->tail;
-}
-
 static void settle(struct spek_augment *m, int error)
 {
 	struct spek_augment_destage *d = &m->destage;

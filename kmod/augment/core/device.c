@@ -37,6 +37,17 @@ void spek_augment_drop(struct spek_augment *m, u32 device)
 }
 
 /**
+ * spek_augment_pause() - destage again later, after an error of the RAID
+ * @m: machine
+ */
+void spek_augment_pause(struct spek_augment *m)
+{
+	m->destage.stuck = true;
+	m->destage.retry_at_ns = m->now_ns + m->config.retry_ns;
+	m->destage.scan = m->tail;
+}
+
+/**
  * spek_augment_fail() - give up: a dirty block has no readable copy, or no device is left
  * @m: machine
  */

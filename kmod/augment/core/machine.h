@@ -139,7 +139,6 @@ void spek_augment_flush_step(struct spek_augment *m);
 void spek_augment_flush_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
 /* destage.c */
-void spek_augment_pause(struct spek_augment *m);
 void spek_augment_destage_step(struct spek_augment *m);
 void spek_augment_destage_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
@@ -153,6 +152,7 @@ void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slo
 /* device.c */
 void spek_augment_read_failed(struct spek_augment *m, u32 entry, u32 device);
 void spek_augment_drop(struct spek_augment *m, u32 device);
+void spek_augment_pause(struct spek_augment *m);
 void spek_augment_fail(struct spek_augment *m);
 void spek_augment_resume(struct spek_augment *m);
 
