@@ -5,9 +5,8 @@ A record is valid if its header and all its data are intact on a device that the
 uses, and if its generation is that which the superblock lists for its sequence number. The log ends
 before the first place without a valid record. An older record there, or none, is an end; the next
 record, but torn or damaged, is a break. A power cut in the middle of a write also leaves a break;
-nothing in that write was acknowledged as flushed.
-An end before the newest
-generation is a break as well: all records were flushed before it began.
+nothing in that write was acknowledged as flushed. An end before the newest generation is a break as
+well: all records were flushed before it began.
 """
 
 from __future__ import annotations

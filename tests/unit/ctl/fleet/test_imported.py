@@ -40,5 +40,7 @@ def test_verification_splits_devices_that_hosts_share() -> None:
 
 
 def test_a_plan_is_refused_until_the_address_is_filled_in() -> None:
-    with pytest.raises(UsageError, match="'ADDRESS OF THE CONTROLLER' is not an address to listen at"):
+    with pytest.raises(
+        UsageError, match="'ADDRESS OF THE CONTROLLER' is not an address to listen at"
+    ):
         plan.parse(imported.to_toml(imported.plan_of(step(), "random-read-4k")))
