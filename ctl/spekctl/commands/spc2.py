@@ -27,7 +27,7 @@ Examples:
 
 \b
 Parts, their tests, and the I/Os outstanding per stream:
-  lfp  large file processing  write, mixed (half of the streams read, and of an
+  lfp  large file processing  write, mixed (half of the streams read; of an
                               odd number the last one does both), read; each
                               with transfers of 1024 and 256 KiB; 1 I/O
   ldq  large database query   read; 1024 KiB and 64 KiB, each with 4 I/Os and
