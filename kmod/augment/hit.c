@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads of what the SSD has, in the context of who reads: the bio itself goes on to the SSD.
+ * Reads of blocks that the SSD has, in the reader's context: the bio itself is sent to the SSD.
  *
  *	map --> hold --> SSD --> end of I/O --> over --> machine, by the next map or the worker
  *

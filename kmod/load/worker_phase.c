@@ -149,7 +149,7 @@ void spek_worker_complete_share(struct spek_worker *w, u64 now_ns)
 
 	phases->phase_left = SPEK_NEVER;
 	phases->waits = true;
-	/* A ramp-up goes on counting, also I/Os beyond its share. */
+	/* A ramp-up also counts I/Os beyond its share. */
 	phases->counted_ns = SPEK_NEVER;
 	if (phases->course.phase == SPEK_PHASE_MEASURE && !w->inflight.outstanding &&
 	    !w->issue.op_room.waiting)

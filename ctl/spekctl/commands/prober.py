@@ -95,7 +95,7 @@ def _chosen(function: F) -> F:
 @click.option(
     "--detach",
     is_flag=True,
-    help="Return at once; the probe goes on until `spekctl prober stop`.",
+    help="Return at once; the prober runs until `spekctl prober stop`.",
 )
 @click.option(
     "--power-states",
@@ -226,7 +226,7 @@ def _end(prober: Prober, number: int, collector: Collector) -> None:
 def watch(count: int | None) -> int:
     """Print the samples of the probe as they come, until it ends.
 
-    Ctrl-C stops watching; the probe goes on.
+    Ctrl-C stops watching; the prober keeps running.
     """
     from spekctl.kernel.gen.spek_prober_records import ProbeState
     from spekctl.kernel.prober import Prober
@@ -262,7 +262,7 @@ def watch(count: int | None) -> int:
 def read(
     tables: tuple[str, ...], feeds: tuple[str, ...], output: Path | None, as_json: bool
 ) -> int:
-    """Show the samples that the kernel still keeps; the probe goes on."""
+    """Show the samples that the kernel still keeps; the prober keeps running."""
     from spekctl import files
     from spekctl.kernel.prober import Prober
     from spekctl.run.probe import Collector, current

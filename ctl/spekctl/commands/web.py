@@ -248,7 +248,7 @@ def _check(directory: Path, libraries: Sequence[Path]) -> None:
 
 
 def _user() -> str:
-    """The user that the server runs as; a container may run it as one without a name."""
+    """The user that the server runs as: its name, or, as in containers, its number."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

@@ -25,8 +25,8 @@ READ_BACK = (
     " it has written"
 )
 SUM = (
-    "the run ends after as many I/Os as all its jobs have together, as one of them has a rate for"
-    " one direction only; fio ends each job after its own"
+    "the run ends after the sum of its jobs' I/Os, because a job has a rate for one direction only;"
+    " fio ends each job after the job's own I/Os"
 )
 
 SEEDS = "each host draws addresses of its own; in fio all hosts draw the same addresses"

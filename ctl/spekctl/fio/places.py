@@ -263,8 +263,8 @@ def _run_length(plan: Plan, count: int, mix: Mix) -> int:
     largest = max(size for size, _ in mix)
     if length < largest + unit:
         raise UsageError(
-            f"rw: runs of {count} I/Os of these sizes are too short for one of"
-            f" {units.format_bytes(largest)} and the next"
+            f"rw: runs of {count} I/Os of these sizes are too short for an I/O of"
+            f" {units.format_bytes(largest)} and another"
         )
     plan.differs(f"rw: runs have about {count} I/Os on average; fio's have {count} each")
     return length

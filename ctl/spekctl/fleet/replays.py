@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The replay of a trace by several hosts as one: sums, so that their order does not matter.
+"""Merge the replays of a trace by several hosts: sums, so that the order of hosts does not matter.
 
-Hosts that replay a part each have read all of the trace, and say the same of it. Hosts that replay
-all of it each add up in everything.
+If each host replays a part, each has read the whole trace, and all report the same counts of it. If
+each host replays the whole trace, all counts are added.
 """
 
 from __future__ import annotations

@@ -346,7 +346,7 @@ def _fleet_step(
     defaults: Mapping[str, Definition],
     titles: set[str],
 ) -> Imported:
-    """The run with these values of its loops, as one workload that several hosts run."""
+    """The run with these values of its loops, as a workload that several hosts share."""
     loads = _loads(run, by_kind, defaults)
     members = _members(loads, values["iorate"][0])
     title = word(run.name, titles)

@@ -3,7 +3,7 @@
 
 vdbench runs a workload definition once for each of its devices on each of its hosts that has the
 device, and splits the definition's rate or skew evenly among these places. It assigns the threads
-of a device to the hosts that use it in turn, and goes on with the next host for the next device.
+of a device in turn to the hosts that use it, and those of the next device from the next host on.
 Only the first host does sequential I/O to a device.
 """
 

@@ -448,7 +448,7 @@ def test_a_lowest_rate_of_clones_is_that_of_their_sum() -> None:
         ({"bs": "4k,0"}, "bs: 0 bytes are not a multiple of 512"),
         (
             {"rw": "randread:2", "bssplit": "4k/90:64k/10"},
-            "rw: runs of 2 I/Os of these sizes are too short for one of 64 KiB and the next",
+            "rw: runs of 2 I/Os of these sizes are too short for an I/O of 64 KiB and another",
         ),
         ({"rw": "read:-12k"}, "rw: '-12k' leaves blocks out or repeats them on the way back"),
         ({"rw": "read:-4k"}, "rw: '-4k' leaves blocks out or repeats them on the way back"),

@@ -32,6 +32,14 @@ class Twice(Fleet):
         self.former = self.hosts.pop("a")
         self.former.send_signal(signal.SIGSTOP)
 
+    def let_second_ask(self) -> subprocess.Popen[str]:
+        """The stopped process, whose name a second process now asks for."""
+        self.stop_first()
+        self.join(self.engine.address, "a", patience_s=SOON_S)
+        eventually(lambda: self.engine._entering, "the second does not ask", SOON_S)
+        assert self.former is not None
+        return self.former
+
     def answers(self) -> bool:
         return bool(self.engine.call("a", "ping", b"null").result(SOON_S))
 
@@ -55,11 +63,7 @@ def test_a_machine_that_was_restarted_has_its_name_again_at_once(
 ) -> None:
     """Its kernel resets the connection that it is asked by."""
     monkeypatch.setattr(engine, "PROBE_S", 3600.0)
-    fleet.stop_first()
-    fleet.join(fleet.engine.address, "a", patience_s=SOON_S)
-    eventually(lambda: fleet.engine._entering, "the second does not ask", SOON_S)
-    assert fleet.former is not None
-    fleet.former.kill()
+    fleet.let_second_ask().kill()
     happened = fleet.engine.next(SOON_S)
     assert happened is not None and (happened.host, happened.lost) == ("a", engine.LOST)
     eventually(fleet.engine.hosts, "a does not join again", SOON_S)
@@ -124,14 +128,11 @@ def test_a_process_that_wakes_in_time_keeps_its_name(
     fleet: Twice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "PROBE_S", 3600.0)
-    fleet.stop_first()
-    fleet.join(fleet.engine.address, "a", patience_s=SOON_S)
-    eventually(lambda: fleet.engine._entering, "the second does not ask", SOON_S)
-    assert fleet.former is not None
-    fleet.former.send_signal(signal.SIGCONT)
+    former = fleet.let_second_ask()
+    former.send_signal(signal.SIGCONT)
     assert fleet.ended("a") == ExitCode.HOST_LOST
     assert "name taken: a has already joined from 127.0.0.1" in fleet.said("a")
-    assert fleet.answers() and fleet.former.poll() is None
+    assert fleet.answers() and former.poll() is None
 
 
 def test_a_third_process_does_not_come_between(
