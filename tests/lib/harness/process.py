@@ -63,7 +63,8 @@ def yield_as_session(pid: int, niceness: int) -> None:
     after another one, the kernel refuses that, and the session has its share as before."""
     group = Path(f"/proc/{pid}/autogroup")
     with contextlib.suppress(OSError):  # it has ended, or there are no such groups
-        if group.read_text().split()[-1] != str(niceness):
+        words = group.read_text().split()
+        if words and words[-1] != str(niceness):
             group.write_text(str(niceness))
 
 
