@@ -188,6 +188,8 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         step.mapped[key] = "arrival.law"
     elif key == "threads" and not any(arrival.depth for arrival in step.workload.arrival):
         step.not_needed[key] = "arrivals have a rate, whatever is outstanding"
+    elif key == "hotband" and not any(stream.pattern == "hotband" for stream in streams):
+        step.mapped[key] = "stream.start, stream.range"
     elif key == "range" and any(stream.pattern == "hotband" for stream in streams):
         step.not_needed[key] = "hotband is in its place"
     elif key in ("rhpct", "whpct", "hitarea") and not any(

@@ -261,9 +261,11 @@ def _pattern(
     seeks, word = _seeks(given)
     if word in _SEQNZ:
         notes.append(NONZERO)
-    if "hotband" in given:
+    if "hotband" in given and seeks:
         if seeks != 1:
-            raise UsageError("hotband: its I/Os are random")
+            raise UsageError(
+                "hotband: some of its I/Os are sequential and some random; give them a wd each"
+            )
         table["pattern"] = "hotband"
     elif "stride" in given:
         strides = [int(number("stride", text)[0]) for text in given["stride"]]

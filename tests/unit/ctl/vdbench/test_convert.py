@@ -92,6 +92,12 @@ def test_what_duplicates_are_like_is_a_difference(tmp_path: Path) -> None:
         (SD + WD + RD, "iorate", "arrival.rate"),
         (SD.replace("\n", ",threads=4\n") + WD + RD, "threads", None),
         (SD + WD.replace("\n", ",range=(1,9),hotband=(2,3)\n") + RD, "range", None),
+        (SD + WD.replace("\n", ",hotband=(2,3)\n") + RD, "hotband", "stream.pattern"),
+        (
+            SD + WD.replace("\n", ",seekpct=seq,hotband=(2,3)\n") + RD,
+            "hotband",
+            "stream.start, stream.range",
+        ),
     ],
 )
 def test_only_what_has_an_effect_is_mapped(

@@ -73,6 +73,11 @@ def table(
         ({"range": "0,50"}, {"range": "50%"}),
         ({"range": "1m,3m"}, {"start": 1 << 20, "range": 2 << 20}),
         ({"hotband": "10,18"}, {"pattern": "hotband", "start": "10%", "range": "8%"}),
+        # Only random I/Os choose among the blocks of a hot band.
+        (
+            {"hotband": "10,18", "seekpct": "seq"},
+            {"pattern": "sequential", "start": "10%", "range": "8%"},
+        ),
     ],
 )
 def test_parameters_become_keys(given: dict[str, str], keys: dict[str, Any]) -> None:
@@ -196,7 +201,7 @@ def test_the_first_block_of_a_device_is_named() -> None:
     [
         ({"seekpct": "poisson"}, {}, {}, "seekpct: no pattern has a Poisson law of addresses"),
         ({"seekpct": "sometimes"}, {}, {}, "seekpct: 'sometimes%' is not a percentage"),
-        ({"seekpct": "60", "hotband": "1,2"}, {}, {}, "hotband: its I/Os are random"),
+        ({"seekpct": "60", "hotband": "1,2"}, {}, {}, "hotband: some of its I/Os are sequential"),
         ({"stride": "4k,8k"}, {}, {}, "stride: strides have one length"),
         ({"stride": "4k"}, {}, {}, "stride: strides have one length"),
         ({"stride": "4k,4k", "seekpct": "0"}, {}, {}, "stride: strides have one length"),
