@@ -38,6 +38,7 @@ UNITS = (
     "duplicates are blocks of 4 KiB, in vdbench of {}: a device that detects only duplicates larger"
     " than 4 KiB saves less"
 )
+RANGE = f"xfersize: of the block sizes of a range, {SIZES_MAX} at most stand for all"
 STREAMS = (
     "all streams together have this number of I/Os outstanding; in vdbench each stream has as many"
     " threads (streams)"
@@ -123,8 +124,9 @@ def text_of(share: Fraction) -> str:
 def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
     """@given: parameters of the WD, with those of the run in place of its own; @data: compression
     and duplicates."""
-    sizes = _sizes(given)
-    load = Load([], largest=max(size for size, _ in sizes))
+    notes: list[str] = []
+    sizes = _sizes(given, notes)
+    load = Load([], largest=max(size for size, _ in sizes), notes=notes)
     reads = percent(given, "rdpct", 100)
     if "wrpct" in given:
         reads = 1 - percent(given, "wrpct", 0)
@@ -184,8 +186,9 @@ def _streams(
     return parts
 
 
-def _sizes(given: Given) -> list[tuple[int, str | int]]:
-    """Block sizes with shares; (min,max,align): all multiples of align alike."""
+def _sizes(given: Given, notes: list[str]) -> list[tuple[int, str | int]]:
+    """Block sizes with shares; (min,max,align): all multiples of align alike, in groups of which
+    the middle stands for all if they are more than a stream can have."""
     values = given.get("xfersize", ["4k"])
     if len(values) == 1:
         return [(_block(values[0]), 1)]
@@ -199,12 +202,12 @@ def _sizes(given: Given) -> list[tuple[int, str | int]]:
     low, high, align = (int(number("xfersize", text)[0]) for text in values)
     if low >= high or align <= 0 or align % SECTOR or low % SECTOR or not low:
         raise UsageError("xfersize: (min,max,align) is in ascending order, in units of 512 bytes")
-    if (high - low) // align >= SIZES_MAX:
-        raise UsageError(
-            f"xfersize: ({','.join(values)}) has {(high - low) // align + 1} sizes; a stream has at"
-            f" most {SIZES_MAX}"
-        )
-    return [(size, 1) for size in range(low, high + 1, align)]
+    count = (high - low) // align + 1
+    if count > SIZES_MAX:
+        notes.append(RANGE)
+    step = -(-count // SIZES_MAX)
+    groups = [range(first, min(first + step, count)) for first in range(0, count, step)]
+    return [(low + align * ((group[0] + group[-1]) // 2), len(group)) for group in groups]
 
 
 def _block(text: str) -> int:
