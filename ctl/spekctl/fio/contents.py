@@ -7,6 +7,7 @@ import re
 
 from spekctl.errors import UsageError
 from spekctl.fio import values
+from spekctl.fio.options import INFORMATION
 from spekctl.fio.plan import Plan, Reader
 from spekctl.workload.values import FILL_PATTERN
 
@@ -14,6 +15,10 @@ SETS = ("dedupe_mode", "dedupe_working_set_percentage", "dedupe_global")
 SET = (
     "dedupe_mode: the duplicates of each stream repeat 64 blocks; fio's working_set is"
     " dedupe_working_set_percentage of the size, and with dedupe_global it belongs to all jobs"
+)
+PROTECTION = (
+    "the block layer adds and checks protection information on a device that is formatted for it,"
+    " without an application tag; fio sends metadata, and has them checked, as its options say"
 )
 
 
@@ -37,6 +42,10 @@ def of(options: Reader, plan: Plan) -> dict[str, str]:
     options.went("buffer_compress_percentage", "stream.compressible")
     options.went("dedupe_percentage", "stream.duplicate")
     options.went("buffer_pattern", "stream.fill")
+    for name in INFORMATION:
+        options.went(name, "nothing: the block layer has metadata of its own")
+        if options.given(name):
+            plan.differs(PROTECTION)
     for name in SETS:
         options.went(name, "stream.duplicate")
     fields: dict[str, str] = {}

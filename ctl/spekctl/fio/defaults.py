@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Options that a job gives without effect: off, at fio's default, or without the option that they
-refine. Only those matter here whose other values are refused."""
+refine. Only those matter here whose other values are refused or imported with a difference."""
 
 from __future__ import annotations
 

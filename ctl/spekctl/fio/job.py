@@ -33,6 +33,7 @@ from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import (
     ASYNCHRONOUS,
+    COMMANDS,
     MAPPED,
     NOT_NEEDED,
     PASSTHROUGH,
@@ -94,26 +95,29 @@ _SKEWED = ("zipf", "pareto", "normal", "gauss")
 
 # Options of which spek has fio's default only, and why it has no other value.
 _ONE_VALUE = {
-    "bs_unaligned": "sizes are multiples of 512 bytes",
+    "bs_unaligned": "sizes are multiples of 512 bytes; leave it out",
     "trim_percentage": "discards do not follow writes; make two jobs of it",
     "verify_only": "check what an earlier run wrote with `spekctl verify`",
-    "cmd_type": "spek loads block devices",
-    "num_range": "a discard has one range",
+    "cmd_type": "spek loads block devices; give the one of the SCSI device, without cmd_type",
 }
 
 
 def refusals(job: Job, accept_direct: bool) -> list[str]:
     """A sentence for each option that spek does not have."""
-    reasons = []
     options = defaults.effective(job)[0].options
     engine = engine_of(options.get("ioengine"))
     loads = engine in SYNCHRONOUS | ASYNCHRONOUS
+    reasons = [f"{name}: {REFUSED[name]}" for name in options if name in REFUSED]
     for name in options:
-        if name in REFUSED:
-            reasons.append(f"{name}: {REFUSED[name]}")
         # Another engine has options of its own.
-        elif loads and name not in MAPPED and name not in NOT_NEEDED:
+        if loads and name not in MAPPED | {*NOT_NEEDED, *REFUSED}:
             reasons.append(f"{name}: not an option that spek knows{hint(name)}")
+    # Appends to zones are writes at their write pointers; other modes write no data.
+    if "write_mode" in options and (options["write_mode"], options.get("zonemode")) != (
+        "zone_append",
+        "zbd",
+    ):
+        reasons.append(f"write_mode: {COMMANDS}")
     last = _last_of_cache(options)
     if last and _is_cached(options) and not accept_direct:
         reasons.append(
@@ -122,7 +126,9 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
         )
     reasons += [f"{name}: {why}" for name, why in _ONE_VALUE.items() if name in options]
     if not loads:
-        reasons.append(f"ioengine: {engine} does not load a block device as spek does")
+        reasons.append(
+            f"ioengine: {engine} does not load a block device; give libaio, and one as filename"
+        )
     # Of files with names there are as many as names.
     if options.get("nrfiles", "1") != "1" and not options.get("filename"):
         reasons.append("nrfiles: spek loads block devices, not files")
@@ -275,6 +281,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
             entry["priority"] = priority
         if kind in TRIM:
             entry["operation"] = "discard"
+            options.went("num_range", "arrival.depth")
         else:
             entry["read"] = f"{reads}%"
         if forced and entry.get("read", "100%") != "100%":

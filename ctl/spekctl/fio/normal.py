@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spekctl import units
-from spekctl.errors import UsageError
+from spekctl.errors import UsageError, at
 from spekctl.fio import readings, values
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import SYNCHRONOUS
+from spekctl.fio.options import SYNCHRONOUS, TRIM
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
 
 BLOCKS = Path("/sys/class/block")
@@ -35,10 +35,12 @@ def of(job: Job) -> Normal:
     normal = Normal(Job(job.name, dict(job.options)))
     normal.notes |= readings.apply(normal.job.options)
     _device(normal)
+    _mode(normal)
     _zones(normal)
     _delay(normal)
     _pause(normal)
     _pieces(normal)
+    _trims(normal)
     return normal
 
 
@@ -48,6 +50,15 @@ def _device(normal: Normal) -> None:
     if job.name.startswith("/dev/") and not job.options.get("filename"):
         job.options["filename"] = job.name.replace(":", "\\:")
         normal.notes["filename"] = "it is the name of the job, as in fio"
+
+
+def _mode(normal: Normal) -> None:
+    """zonesize without a zonemode: fio took it for strided zones before it had zonemode, and does
+    so again; 3.33 refuses it."""
+    options = normal.job.options
+    if "zonemode" not in options and (options.get("zonesize") or "").strip("0 "):
+        options["zonemode"] = "strided"
+        normal.notes["zonesize"] = "zonemode=strided, as in versions of fio that do not ask for it"
 
 
 def _zones(normal: Normal) -> None:
@@ -166,13 +177,38 @@ def _pieces(normal: Normal) -> None:
             f" divide blocks of {units.format_bytes(max(sizes))} here: {reason}"
         )
     options["bs"] = str(size // count)
+    _multiply(options, count, base)
+    if random:
+        options["rw"] = f"{kind}:{count * values.positive(suffix or '1')}"
+    normal.differences.append(
+        f"bs: blocks of {units.format_bytes(size)} are sent as {count} I/Os of"
+        f" {units.format_bytes(size // count)} each, at {count} times the depth; figures are those"
+        " of these I/Os"
+    )
+
+
+def _trims(normal: Normal) -> None:
+    """num_range=8: a trim command of several blocks as a discard for each of them."""
+    options = normal.job.options
+    kind = (options.get("rw") or "read").partition(":")[0]
+    if kind not in TRIM or (options.get("num_range") or "1") == "1":
+        return
+    with at("num_range"):
+        count = values.positive(options["num_range"] or "")
+    _multiply(options, count, values.whole(options.get("kb_base") or "1024"))
+    normal.differences.append(
+        f"num_range: a trim of {count} blocks is sent as {count} discards, at {count} times the"
+        " depth; figures are those of these discards"
+    )
+
+
+def _multiply(options: dict[str, str | None], count: int, base: int) -> None:
+    """Have @count I/Os in place of each."""
     engine = (options.get("ioengine") or "psync").partition(",")[0]
     depth = values.positive(options.get("iodepth") or "1")
     if engine in SYNCHRONOUS:
         options["ioengine"], depth = "libaio", 1
     options["iodepth"] = str(depth * count)
-    if random:
-        options["rw"] = f"{kind}:{count * values.positive(suffix or '1')}"
     for name in ("rate_iops", "rate_iops_min", "number_ios", "fsync", "fdatasync"):
         given = options.get(name)
         if given:
@@ -180,8 +216,3 @@ def _pieces(normal: Normal) -> None:
             options[name] = ",".join(
                 str(count * values.size(part, base)) if part.strip() else "" for part in parts
             )
-    normal.differences.append(
-        f"bs: blocks of {units.format_bytes(size)} are sent as {count} I/Os of"
-        f" {units.format_bytes(size // count)} each, at {count} times the depth; figures are those"
-        " of these I/Os"
-    )

@@ -35,6 +35,9 @@ ALIASES = {
     "fdp_pli_select": "plid_select",
 }
 
+# Metadata and protection information of engines that send commands.
+INFORMATION = ("md_per_io_size", "pi_act", "pi_chk", "apptag", "apptag_mask")
+
 MAPPED = frozenset(
     (
         *("rw", "bs", "bsrange", "bssplit", "blockalign", "iodepth", "numjobs", "filename"),
@@ -58,6 +61,7 @@ MAPPED = frozenset(
         *("iodepth_low", "iodepth_batch_complete_min", "continue_on_error", "ignore_error", "name"),
         *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
         *("max_open_zones", "job_max_open_zones", "read_beyond_wp", "file_service_type"),
+        *("zone_reset_threshold", "zone_reset_frequency", "write_mode", *INFORMATION),
     )
 )
 
@@ -71,15 +75,18 @@ _EXIT = "the jobs that it ends are alike, or have the shortest of their times"
 _THREAD = "the load is one kernel thread per CPU"
 _RING = "there are no system calls to save"
 VERIFIED = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
-_ZONES = "full zones are reset when they are written again, and limits are the device's"
-_PROCESS = "the load is in the kernel, not in a process"
+_LIMITS = "the device says how many zones may be open; leave it out"
+_PROCESS = "the load is in the kernel, not in a process; leave it out"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
-_PLACEMENT = "data placement is not imported; write_hint is"
-_SG = "spek reads and writes; it sends no other SCSI commands"
-_COMMANDS = "reads, writes and discards are plain ones; spek sends no other NVMe or SCSI commands"
-_METADATA = "spek sends no metadata or protection information of its own with an I/O"
-_REGIONS = "spek has no pattern with fio's distribution of invalid blocks over regions"
-_FILES_ONLY = "spek loads block devices, not files"
+_PLACEMENT = "spek sends no placement identifiers; leave it out, or give write_hint"
+COMMANDS = (
+    "spek reads, writes and discards, and sends no other NVMe or SCSI commands; leave it out for"
+    " plain I/O"
+)
+_REGIONS = "spek does not spread invalid blocks over regions; precondition with rw=randwrite"
+_FILES_ONLY = "spek loads block devices, not files; give the device as filename"
+_LEVELS = "a priority has a class and a level only; leave it out"
+_NO_TRIMS = "discards do not follow writes; make two jobs of it"
 
 NOT_NEEDED: dict[str, str] = {
     **dict.fromkeys(
@@ -157,29 +164,29 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("replay_align", "replay_time_scale", "replay_skip"), _REPLAY),
     **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAY),
     **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), _REPLAY),
-    **dict.fromkeys(("ignore_zone_limits", "zone_reset_threshold"), _ZONES),
-    **dict.fromkeys(("zone_reset_frequency",), _ZONES),
+    "ignore_zone_limits": _LIMITS,
     **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
     **dict.fromkeys(("dataplacement", "dp_scheme", "plids", "plid_select", "fdp"), _PLACEMENT),
-    **dict.fromkeys(("write_mode", "read_mode", "verify_mode", "verify_bytchk", "deac"), _COMMANDS),
-    **dict.fromkeys(("pi_act", "pi_chk", "apptag", "apptag_mask", "md_per_io_size"), _METADATA),
+    **dict.fromkeys(("read_mode", "verify_mode", "verify_bytchk", "deac"), COMMANDS),
     **dict.fromkeys(("sprandom", "spr_num_regions", "spr_op", "spr_cs"), _REGIONS),
-    "recover_zbd_write_error": "spek does not move a write pointer after a failed write",
-    "write_zone_remainder": "the rest of a zone that is smaller than a block is not written",
-    "cmdprio_hint": "a priority has a class and a level only",
-    "priohint": "a priority has a class and a level only",
-    **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), _SG),
+    "recover_zbd_write_error": (
+        "spek does not move a write pointer after a failed write; leave it out"
+    ),
+    "write_zone_remainder": (
+        "the rest of a zone that is smaller than a block is not written; leave it out"
+    ),
+    **dict.fromkeys(("cmdprio_hint", "priohint"), _LEVELS),
+    **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), COMMANDS),
     "ramp_size": "give the ramp-up as ramp_time",
-    "flow_watermark": "a flow has weights only, as in fio 3.33",
-    "thinkcycles": "a pause does not spin",
-    "random_sequence_stride": "the order of blocks is spek's own",
+    "flow_watermark": "a flow has weights only, as in fio 3.33; leave it out",
+    "thinkcycles": "a pause does not spin; leave it out",
+    "random_sequence_stride": "the order of blocks is spek's own; leave it out",
     "ioscheduler": "spek leaves the device as it is; set queue/scheduler of it in sysfs",
     "verify_state_load": "check the state of an earlier run with `spekctl verify`",
-    "sync_file_range": "there is no page cache to write back",
+    "sync_file_range": "there is no page cache to write back; leave it out",
     "write_barrier": "give fsync=N for flushes",
-    "trim_backlog": "discards do not follow writes; make two jobs of it",
-    "trim_backlog_batch": "discards do not follow writes; make two jobs of it",
+    **dict.fromkeys(("trim_backlog", "trim_backlog_batch"), _NO_TRIMS),
 }
 
 # Values of rw.

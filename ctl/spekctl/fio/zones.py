@@ -15,8 +15,14 @@ TURNS = (
 )
 PAST = "sequential reads take the zones to their ends; fio stops at their write pointers"
 BELOW = "random reads are below the write pointers of all zones"
+RESETS = (
+    "zones are reset when they are full and written again; with zone_reset_threshold and"
+    " zone_reset_frequency fio also resets zones before their next write, full or not"
+)
+APPENDS = "writes are sent to the write pointers; with zone_append the device chooses their places"
 NO_GAPS = "nothing: zones without gaps are passed in sequence"
 _STRIDED = ("zonesize", "zonerange", "zoneskip")
+_RESETS = ("zone_reset_threshold", "zone_reset_frequency")
 _ZBD = ("zonesize", "zonecapacity", "max_open_zones", "job_max_open_zones", "read_beyond_wp")
 
 
@@ -71,6 +77,13 @@ def pointer_pattern(
             plan.differs(PAST)
         return {"pattern": "sequential"}
     plan.differs(TURNS)
+    if options.given("zone_reset_frequency"):
+        plan.differs(RESETS)
+    if options.given("write_mode"):
+        plan.differs(APPENDS)
+    for name in _RESETS:
+        options.went(name, "nothing: zones are reset when they are written again")
+    options.went("write_mode", "stream.pattern")
     most = options.value("max_open_zones", values.whole)
     of_each = options.value("job_max_open_zones", values.whole)
     zones = most or (of_each or 0) * clones

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lib.ctl.fio_jobs import HEAD, imported
+from lib.ctl.fio_jobs import HEAD, imported, plan
 
 from spekctl.fio import contents
 
@@ -31,3 +31,11 @@ def test_a_set_of_duplicates_is_one_of_the_differences(
     without = imported(tmp_path, job + options)
     assert contents.SET not in without.differences
     assert all("no effect without dedupe_percentage" in without.mapped[name] for name in names)
+
+
+def test_protection_information_is_that_of_the_block_layer() -> None:
+    for rw in ("read", "randwrite"):
+        given = plan(rw=rw, ioengine="io_uring_cmd", md_per_io_size=64, pi_chk="GUARD")
+        assert contents.PROTECTION in given.differences
+        assert given.mapped["pi_chk"].startswith("nothing: ")
+    assert contents.PROTECTION not in plan(rw="read", md_per_io_size=0).differences

@@ -9,7 +9,7 @@ from lib.ctl.fio_jobs import fio, plan
 from spekctl.fio import defaults
 from spekctl.fio import job as fio_job
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import REFUSED
+from spekctl.fio.options import INFORMATION, REFUSED
 
 ENGINES = ("libaio", "io_uring", "io_uring_cmd", "sg")
 # Of a fio later than Debian 12's, which does not tell their defaults.
@@ -22,6 +22,8 @@ LATER = frozenset(
         *("recover_zbd_write_error", "write_zone_remainder"),
     )
 )
+# Imported with a difference, unless they are off.
+DIFFERENT = ("num_range", "zone_reset_threshold", "zone_reset_frequency", "write_mode")
 # Those whose value is a text, or has no value that is off.
 NO_DEFAULT = frozenset(
     (
@@ -60,7 +62,7 @@ def test_an_option_that_is_off_goes_nowhere(option: str) -> None:
 
 
 def test_defaults_are_those_of_fio() -> None:
-    options = {*REFUSED, *fio_job._ONE_VALUE}
+    options = {*REFUSED, *fio_job._ONE_VALUE, *INFORMATION, *DIFFERENT}
     assert set(defaults.DEFAULTS) <= options
     unknown = {option for option in options if not told(option)}
     assert unknown <= LATER

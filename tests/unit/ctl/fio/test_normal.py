@@ -158,3 +158,18 @@ def test_fio_takes_the_first_of_several_pauses(text: str) -> None:
         f"of '{text}' fio takes the first value, and no range"
     )
     assert plan(rw="read", thinktime="1ms").mapped["thinktime"] == "arrival.think"
+
+
+def test_a_trim_of_several_blocks_is_several_discards() -> None:
+    trims = {"ioengine": "io_uring_cmd", "rw": "randtrim", "size": "10m", "bs": "4k"}
+    planned = plan(**trims, iodepth=32, num_range=8, rate_iops=100)
+    assert planned.arrivals[0]["rate"] == 800
+    planned = plan(**trims, iodepth=32, num_range=8)
+    assert planned.arrivals[0]["depth"] == 256 and planned.mapped["num_range"] == "arrival.depth"
+    (told,) = [text for text in planned.differences if text.startswith("num_range")]
+    assert "a trim of 8 blocks is sent as 8 discards, at 8 times the depth" in told
+    assert planned.amount == plan(**trims).amount == 2560
+    with pytest.raises(UsageError, match="num_range: "):
+        plan(**trims, num_range="x")
+    write = plan(rw="write", size="1m", num_range=8)
+    assert write.arrivals[0]["depth"] == 1 and "num_range" not in write.mapped

@@ -82,3 +82,9 @@ def test_an_engine_waits_for_each_io_or_does_not() -> None:
 )
 def test_a_hint_names_what_is_meant(wrong: str, meant: str | None) -> None:
     assert options.hint(wrong) == ("" if meant is None else f"; did you mean '{meant}'?")
+
+
+@pytest.mark.parametrize("reason", sorted({*REFUSED.values()}))
+def test_a_refusal_says_what_to_do(reason: str) -> None:
+    verbs = ("leave it out", "give ", "make ", "convert ", "check ", "precondition ", "set ")
+    assert any(verb in reason for verb in verbs)

@@ -69,6 +69,34 @@ def test_a_range_of_zones_is_an_asu(
     assert resolve(converted.workload, Options(write=True, available_cpus=[0]), [ZONED]).streams
 
 
+def test_resets_before_a_zone_is_full_are_named() -> None:
+    resets = {"zone_reset_threshold": "0.7", "zone_reset_frequency": "0.125"}
+    kept = plan(rw="randwrite", zonemode="zbd", **resets)
+    assert zones.RESETS in kept.differences and resets.keys() <= kept.mapped.keys()
+    # Neither has an effect without the other one.
+    for name, text in resets.items():
+        assert zones.RESETS not in plan(rw="randwrite", zonemode="zbd", **{name: text}).differences
+
+
+def test_appends_to_zones_are_writes_at_their_pointers(tmp_path: Path) -> None:
+    text = ZBD + "rw=randwrite\nbs=8k\nwrite_mode={}\n"
+    appended = imported(tmp_path, text.format("zone_append"))
+    assert stream(appended)["pattern"] == "write-pointer"
+    assert zones.APPENDS in appended.differences
+    for other in (text.format("zeroes"), HEAD + "rw=write\nwrite_mode=zone_append\n"):
+        with pytest.raises(UsageError, match="write_mode: spek reads, writes and discards"):
+            imported(tmp_path, other)
+
+
+def test_zones_without_a_mode_are_strided(tmp_path: Path) -> None:
+    text = HEAD + "rw=read\nbs=64k\nruntime=5\nzonesize=64k\nzoneskip=192k\n"
+    strided = imported(tmp_path, text)
+    assert (stream(strided)["pattern"], stream(strided)["stride"]) == ("strided", 256 << 10)
+    assert "zonemode=strided" in strided.mapped["zonesize"]
+    with pytest.raises(UsageError, match="zonesize: as in fio, it needs zonemode=strided or zbd"):
+        imported(tmp_path, text + "zonemode=none\n")
+
+
 def test_other_jobs_have_all_of_the_device(tmp_path: Path) -> None:
     text = ZBD + "rw=randwrite\nsize=1g\n[k]\ndirect=1\nruntime=5\nrw=read\nsize=2g\n"
     sections = tables(imported(tmp_path, text))
@@ -111,7 +139,10 @@ def test_zones_of_no_mode_have_no_effect() -> None:
     [
         ({"zonemode": "sometimes"}, "zonemode: 'sometimes' is not none, strided or zbd"),
         ({"zonemode": "strided"}, "zonesize: zonemode=strided needs it"),
-        ({"zonesize": "4k"}, "zonesize: as in fio, it needs zonemode=strided or zbd"),
+        (
+            {"zonesize": "4k", "zonemode": "none"},
+            "zonesize: as in fio, it needs zonemode=strided or zbd",
+        ),
         (
             {"zonemode": "strided", "zonesize": "1m", "zoneskip": "1m"},
             "zonesize: spek leaves a gap after each I/O",
