@@ -150,11 +150,15 @@ def _steps(
             hint = did_you_mean(section, names) or "; the jobs are " + ", ".join(names)
             raise UsageError(f"there is no job '{section}' in {label}{hint}")
     jobs = [job for job in jobs if not sections or job.name in sections]
-    reasons = [
-        f"[{job.name}] {text}" for job in jobs for text in fio_job.refusals(job, accept_direct)
-    ]
+    reasons: dict[str, list[str]] = {}
+    for job in jobs:
+        for text in fio_job.refusals(job, accept_direct):
+            reasons.setdefault(text, []).append(f"[{job.name}]")
     if reasons:
-        raise UsageError(f"{label} is not imported: " + "; ".join(reasons))
+        raise UsageError(
+            f"{label} is not imported: "
+            + "; ".join(f"{', '.join(names)} {text}" for text, names in reasons.items())
+        )
     steps = [_Step()]
     group = 0
     for job in jobs:

@@ -107,7 +107,11 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     options = defaults.effective(job)[0].options
     engine = engine_of(options.get("ioengine"))
     loads = engine in SYNCHRONOUS | ASYNCHRONOUS
-    reasons = [f"{name}: {REFUSED[name]}" for name in options if name in REFUSED]
+    alike: dict[str, list[str]] = {}
+    for name in options:
+        if name in REFUSED:
+            alike.setdefault(REFUSED[name], []).append(name)
+    reasons = [f"{', '.join(names)}: {why}" for why, names in alike.items()]
     for name in options:
         # Another engine has options of its own.
         if loads and name not in MAPPED | {*NOT_NEEDED, *REFUSED}:

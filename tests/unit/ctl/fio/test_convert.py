@@ -15,7 +15,7 @@ from spekctl.errors import ExitCode, UsageError
 from spekctl.fio import convert, jobfile
 from spekctl.fio import job as fio_job
 from spekctl.fio.ends import RAMP, TOGETHER
-from spekctl.fio.options import VERIFIED
+from spekctl.fio.options import COMMANDS, VERIFIED
 from spekctl.fio.phases import LEFT, OVER, TAKEN_OVER
 from spekctl.fio.plan import Asked
 from spekctl.render.imported import report_lines
@@ -203,6 +203,16 @@ def test_jobs_of_other_devices_are_workloads_that_start_together(
     )
     with pytest.raises(UsageError, match="run in 3 steps, on devices of their own"):
         convert.load(tmp_path / "job.fio")
+
+
+def test_a_refusal_names_options_and_jobs_of_one_reason_together(tmp_path: Path) -> None:
+    text = HEAD + "readfua=1\nwritefua=1\nuid=7\n[k]\ndirect=1\nreadfua=1\nwritefua=1\n"
+    with pytest.raises(UsageError) as refused:
+        imported(tmp_path, text)
+    sentence = refused.value.message
+    assert f"[j], [k] readfua, writefua: {COMMANDS}" in sentence
+    assert "; [j] uid: the load is in the kernel" in sentence
+    assert sentence.count(COMMANDS) == 1
 
 
 def test_jobs_that_share_some_of_their_devices_are_refused(tmp_path: Path) -> None:
