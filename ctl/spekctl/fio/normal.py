@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spekctl import units
 from spekctl.errors import UsageError, at
-from spekctl.fio import readings, values
+from spekctl.fio import readings, values, zones
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import SYNCHRONOUS, TRIM
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
@@ -156,6 +156,9 @@ def _pieces(normal: Normal) -> None:
         0,
     )
     random = kind.startswith("rand")
+    mode = options.get("zonemode") or "none"
+    if mode == "zbd" and kind in TRIM:
+        raise UsageError(zones.NO_TRIMS)
     reason = (
         "its directions have different sizes"
         if others or "," in text
@@ -164,7 +167,8 @@ def _pieces(normal: Normal) -> None:
         else "the gap between them"
         if suffix and not random
         else "zones"
-        if (options.get("zonemode") or "none") != "none"
+        # Writes at write pointers have no places of their own that pieces have to share.
+        if mode != "none" and not (mode == "zbd" and kind in ("read", "write", "randwrite"))
         else "the pauses between them"
         if (options.get("thinktime") or "0").strip("0") != ""
         else ""
@@ -178,7 +182,7 @@ def _pieces(normal: Normal) -> None:
         )
     options["bs"] = str(size // count)
     _multiply(options, count, base)
-    if random:
+    if random and mode == "none":
         options["rw"] = f"{kind}:{count * values.positive(suffix or '1')}"
     normal.differences.append(
         f"bs: blocks of {units.format_bytes(size)} are sent as {count} I/Os of"

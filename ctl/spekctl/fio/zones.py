@@ -22,6 +22,10 @@ RESETS = (
 APPENDS = "writes are sent to the write pointers; with zone_append the device chooses their places"
 NO_GAPS = "nothing: zones without gaps are passed in sequence"
 _STRIDED = ("zonesize", "zonerange", "zoneskip")
+NO_TRIMS = (
+    "rw: a trim of a zone is its reset, which spek has as operation zone-reset; leave the job out,"
+    " or add a stream with this operation to the workload"
+)
 _RESETS = ("zone_reset_threshold", "zone_reset_frequency")
 _ZBD = ("zonesize", "zonecapacity", "max_open_zones", "job_max_open_zones", "read_beyond_wp")
 
@@ -66,7 +70,7 @@ def pointer_pattern(
         if random and options.text(name) not in (None, usual):
             raise UsageError(f"{name}: I/Os are at the write pointers of zones, or below them")
     if direction == 2:
-        raise UsageError("rw: a trim of a zone is its reset; spek has operation zone-reset for it")
+        raise UsageError(NO_TRIMS)
     if options.text("offset_increment") is not None:
         raise UsageError("offset_increment: clones that write zones share them")
     if not direction:

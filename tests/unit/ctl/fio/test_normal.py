@@ -110,6 +110,11 @@ def test_a_large_block_is_several_ios(tmp_path: Path) -> None:
             {"pattern": "sequential", "size": 17 << 19},
             {"rate": 20},
         ),
+        (
+            {"rw": "randwrite", "bs": "32m", "ioengine": "psync", "zonemode": "zbd"},
+            {"pattern": "write-pointer", "size": 16 << 20},
+            {"depth": 2},
+        ),
     ],
 )
 def test_a_large_block_has_its_place_and_rate(
@@ -128,7 +133,8 @@ def test_a_large_block_has_its_place_and_rate(
         ({"rw": "read", "bs": "32m,64m"}, "its directions have different sizes"),
         ({"rw": "read", "bs": 33554432 + 1}, "it is no multiple of a size that an I/O can have"),
         ({"rw": "read:4k", "bs": "32m"}, "the gap between them"),
-        ({"rw": "write", "bs": "32m", "zonemode": "zbd"}, "zones"),
+        ({"rw": "randread", "bs": "32m", "zonemode": "zbd"}, "zones"),
+        ({"rw": "write", "bs": "32m", "zonemode": "strided", "zonesize": "32m"}, "zones"),
         ({"rw": "write", "bs": "32m", "thinktime": 100}, "the pauses between them"),
         ({"rw": "randtrimwrite", "bs": "32m"}, "rw=randtrimwrite"),
     ],
@@ -136,6 +142,12 @@ def test_a_large_block_has_its_place_and_rate(
 def test_large_blocks_that_cannot_be_divided(options: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match="bs: an I/O of spek has at most 16 MiB.*: " + why):
         plan(**options)
+
+
+def test_a_trim_of_a_zone_is_refused_by_its_meaning() -> None:
+    for size in ("256m", "4k"):
+        with pytest.raises(UsageError, match="rw: a trim of a zone is its reset"):
+            plan(rw="randtrim", bs=size, zonemode="zbd")
 
 
 def test_a_job_without_such_notations_stays() -> None:
