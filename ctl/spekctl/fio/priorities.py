@@ -115,7 +115,9 @@ def _of_sizes(part: dict[str, Any], text: str, base: int, usual: str) -> list[di
         if given and (given[0] not in _CLASSES or given[1] > _LEVEL_MAX):
             raise UsageError(f"'{word}' has no class from 1 to 3 and level from 0 to {_LEVEL_MAX}")
         if share and any(given[2:]):
-            raise UsageError(f"'{word}' has a hint, and a priority has a class and a level only")
+            raise UsageError(
+                f"'{word}' has a hint, and a priority has a class and a level only; leave it out"
+            )
         if share:
             own = _text(given[0], given[1]) if given else usual
             raised.setdefault(values.size(size, base), []).append((own, share))

@@ -54,7 +54,10 @@ def gap_pattern(options: Reader, sizes: list[int], base: int) -> dict[str, Any]:
             options.went(name, NO_GAPS)
         return {"pattern": "sequential"}
     if sizes != [zone]:
-        raise UsageError("zonesize: spek leaves a gap after each I/O; zones of one I/O have that")
+        raise UsageError(
+            "zonesize: spek leaves a gap after each I/O, and these zones have several; give bs the"
+            " size of a zone, or leave zonemode out"
+        )
     return {"pattern": "strided", "stride": stride}
 
 
