@@ -62,6 +62,7 @@ MAPPED = frozenset(
         *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
         *("max_open_zones", "job_max_open_zones", "read_beyond_wp", "file_service_type"),
         *("zone_reset_threshold", "zone_reset_frequency", "write_mode", *INFORMATION),
+        *("exec_prerun", "exec_postrun", "ioscheduler"),
     )
 )
 
@@ -165,7 +166,7 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAY),
     **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), _REPLAY),
     "ignore_zone_limits": _LIMITS,
-    **dict.fromkeys(("exec_prerun", "exec_postrun", "profile", "uid", "gid"), _PROCESS),
+    **dict.fromkeys(("profile", "uid", "gid"), _PROCESS),
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
     **dict.fromkeys(("dataplacement", "dp_scheme", "plids", "plid_select", "fdp"), _PLACEMENT),
     **dict.fromkeys(("read_mode", "verify_mode", "verify_bytchk", "deac"), COMMANDS),
@@ -182,7 +183,6 @@ REFUSED: dict[str, str] = {
     "flow_watermark": "a flow has weights only, as in fio 3.33; leave it out",
     "thinkcycles": "a pause does not spin; leave it out",
     "random_sequence_stride": "the order of blocks is spek's own; leave it out",
-    "ioscheduler": "spek leaves the device as it is; set queue/scheduler of it in sysfs",
     "verify_state_load": "check the state of an earlier run with `spekctl verify`",
     "sync_file_range": "there is no page cache to write back; leave it out",
     "write_barrier": "give fsync=N for flushes",

@@ -28,9 +28,8 @@ DIFFERENT = ("num_range", "zone_reset_threshold", "zone_reset_frequency", "write
 NO_DEFAULT = frozenset(
     (
         *("directory", "read_iolog", "replay_redirect", "replay_skip", "merge_blktrace_file"),
-        *("merge_blktrace_scalars", "merge_blktrace_iters", "exec_prerun", "exec_postrun"),
+        *("merge_blktrace_scalars", "merge_blktrace_iters"),
         *("profile", "cgroup", "cgroup_weight", "cmdprio_bssplit", "cmdprio_class"),
-        *("ioscheduler",),
     )
 )
 

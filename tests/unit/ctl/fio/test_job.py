@@ -544,6 +544,17 @@ def test_every_refused_option_is_refused_by_its_name() -> None:
             assert any(name in listed.split(", ") and why == told for listed, _, told in names)
 
 
+@pytest.mark.parametrize("rw", ["randread", "write"])
+def test_what_is_done_around_a_job_is_told(rw: str) -> None:
+    options = {"exec_prerun": "sync", "exec_postrun": "sync", "ioscheduler": "none"}
+    planned = plan(rw=rw, **options)
+    for name in options:
+        assert f"{name}: {fio_job.AROUND[name]}" in planned.differences
+        assert planned.mapped[name].startswith("nothing: ")
+    with pytest.raises(UsageError, match="exec_prerun has no value"):
+        plan(rw=rw, exec_prerun="")
+
+
 def test_an_engine_is_refused_and_its_options_are_not() -> None:
     refusals = fio_job.refusals(
         Job("j", {"ioengine": "rbd", "pool": "x", "directory": "/x"}), False
