@@ -40,6 +40,7 @@ from spekctl.documents.plan import FleetTable, HostTable, OnLoss, PlanFile, Role
 from spekctl.errors import UsageError, at
 from spekctl.workload import file as workload_file
 from spekctl.workload import meaning, options
+from spekctl.workload.imported import is_ssh_destination
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Measuring, Options
 
@@ -48,8 +49,6 @@ SELECTORS = ("wwn", "serial", "nqn")
 HOSTS_MAX = 10_000
 # The controller's own name in its certificate.
 CONTROLLER = "controller"
-# No option of ssh, and nothing that a shell or ssh would take apart.
-_SSH = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:@%/\[\]+-]*", re.ASCII)
 _EVERYWHERE = ("0.0.0.0", "::")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _LISTEN = re.compile(r"tls://(\[[0-9a-fA-F:.%a-z]+\]|[A-Za-z0-9.-]+):(\d{1,5})", re.ASCII)
@@ -324,7 +323,7 @@ def _check_hosts(hosts: Sequence[Host]) -> None:
 def _check_ssh(fleet: FleetTable, hosts: Sequence[Host]) -> None:
     started = [host for host in hosts if host.ssh]
     for host in started:
-        if _SSH.fullmatch(host.ssh) is None:
+        if not is_ssh_destination(host.ssh):
             raise UsageError(
                 f"host '{host.name}': ssh: '{host.ssh}' is not an SSH destination; write HOST,"
                 " USER@HOST or ssh://USER@HOST:PORT"

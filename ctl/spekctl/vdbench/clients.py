@@ -10,7 +10,7 @@ import msgspec
 from spekctl.errors import UsageError
 from spekctl.vdbench import hosts
 from spekctl.vdbench.parmfile import Definition
-from spekctl.workload.imported import Client, Imported, host_names
+from spekctl.workload.imported import Client, Imported, host_names, is_ssh_destination
 from spekctl.workload.model import WorkloadFile
 
 # Prefix of the option that names a device.
@@ -78,4 +78,10 @@ def _ssh(host: Definition) -> str:
     if hosts.is_local(host) or host.given.get("shell", ["rsh"])[0] != "ssh":
         return ""
     user = host.given.get("user", [""])[0]
-    return f"{user}@{hosts.system(host)}" if user else hosts.system(host)
+    destination = f"{user}@{hosts.system(host)}" if user else hosts.system(host)
+    for key, text in (("user", user), ("system", hosts.system(host))):
+        if text and not is_ssh_destination(text):
+            raise UsageError(
+                f"hd={host.name}: {key}: '{text}' is not part of an SSH destination, USER@HOST"
+            )
+    return destination

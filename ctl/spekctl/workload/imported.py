@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.values import NAME_LEN_MAX
 
+# No option of ssh, and nothing that a shell or ssh would take apart.
+_SSH = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:@%/\[\]+-]*", re.ASCII)
 _HOST_NAME_MAX = 63
 # Folders of keys of a fleet that are not those of a host.
 _RESERVED = ("controller", "authority")
@@ -46,6 +48,12 @@ class Imported:
     differences: list[str] = field(default_factory=list)
     beside: bool = False  # it starts with the workload before it, on other devices
     clients: list[Client] = field(default_factory=list)
+
+
+def is_ssh_destination(text: str) -> bool:
+    """Whether @text is HOST, USER@HOST or ssh://USER@HOST:PORT, and neither an option of ssh nor
+    anything else that it would execute."""
+    return _SSH.fullmatch(text) is not None
 
 
 def word(text: str, taken: set[str]) -> str:

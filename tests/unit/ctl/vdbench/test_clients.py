@@ -136,6 +136,14 @@ RUN = "rd=r,wd=*,iorate=100\n"
             HOSTS + "sd=s,lun=/dev/x,lun=/dev/y,host=a\nwd=w,sd=s\n" + RUN,
             "sd=s: lun: there are 2, each for another host, and 1 host=",
         ),
+        (
+            "hd=a,shell=ssh,system=-oProxyCommand=x\nsd=s,lun=/dev/x\nwd=w,sd=s\n" + RUN,
+            "hd=a: system: '-oProxyCommand=x' is not part of an SSH destination",
+        ),
+        (
+            "hd=a,shell=ssh,system=far,user=-oX\nsd=s,lun=/dev/x\nwd=w,sd=s\n" + RUN,
+            "hd=a: user: '-oX' is not part of an SSH destination",
+        ),
     ],
 )
 def test_what_a_fleet_cannot_do_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
