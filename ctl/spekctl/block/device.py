@@ -157,6 +157,10 @@ def _hint(path: str, roots: Roots, root: Path) -> str:
 
     The directory does not count: all names share it.
     """
+    from spekctl.workload.imported import is_windows_disk
+
+    if is_windows_disk(path):
+        return ": this is how Windows names a disk; spekctl devices lists those of this machine"
     folder, name = os.path.split(path)
     names = _names(roots)
     if name in names and path == str(roots.dev / name):

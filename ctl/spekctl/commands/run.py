@@ -308,11 +308,11 @@ def _taken(given: dict[str, Any]) -> list[Part]:
 
 def _renamed(steps: Sequence[options.Step], given: Sequence[str]) -> Mapping[str, str]:
     """Where jobs run side by side, the devices that are @given for those that the file names."""
-    from spekctl.commands import taken
+    from spekctl.workload.imported import devices_of
 
     if not given or not any(step.beside for step in steps):
         return {}
-    named = dict.fromkeys(name for step in steps for name in taken.devices(step.command_line))
+    named = dict.fromkeys(name for step in steps for name in devices_of(step.command_line))
     if len(given) != len(named):
         raise UsageError(
             f"its jobs run side by side on {len(named)} devices ({', '.join(named)}): give as many"
@@ -335,6 +335,7 @@ def _part(
     """
     from spekctl.commands import taken
     from spekctl.workload import own_devices
+    from spekctl.workload.imported import devices_of
 
     of_file = taken.of(step.command_line, {"start_at"} if together or later else ())
     if of_file.words:
@@ -342,7 +343,7 @@ def _part(
         click.echo(f"spekctl: taken from the job: {shown}", err=True)
     load = {name: value for name, value in of_file.values.items() if name in OPTIONS}
     others = {name: value for name, value in of_file.values.items() if name not in OPTIONS}
-    if renamed and (names := taken.devices(step.command_line)):
+    if renamed and (names := devices_of(step.command_line)):
         others["devices"] = tuple(renamed[name] for name in names)
     delay_ns = 0
     if together and "start_at" in others:

@@ -67,9 +67,3 @@ def _expanded(flag: str, words: Sequence[str]) -> str:
     if text.startswith("$("):
         raise UsageError(f"{flag}: this machine lacks what the file names ({text}); give {flag}")
     return text
-
-
-def devices(command_line: Sequence[str]) -> list[str]:
-    """The devices that it names."""
-    named = (shlex.split(text) for text in command_line if text.startswith("--device "))
-    return [words[1] for words in named]

@@ -16,7 +16,15 @@ from spekctl.fio.phases import count_delays, cut, in_phases
 from spekctl.fio.plan import UNASKED, Asked, Plan
 from spekctl.suggest import did_you_mean
 from spekctl.workload import file as workloads
-from spekctl.workload.imported import Client, Imported, host_names, word
+from spekctl.workload.imported import (
+    Client,
+    Imported,
+    device_option,
+    devices_of,
+    host_names,
+    without_devices,
+    word,
+)
 from spekctl.workload.values import ARRIVALS_MAX, DATA_KEYS, DEPTH_MAX, STREAMS_MAX
 
 BATCHES = "batches are as large as the smallest of its jobs; fio has a size for each"
@@ -31,7 +39,6 @@ SUM = (
 
 SEEDS = "each host draws addresses of its own; in fio all hosts draw the same addresses"
 SLICES = "a device that several hosts have is split among them; in fio they overwrite each other"
-_DEVICE = "--device "
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +126,13 @@ def _on_hosts(step: Imported, hosts: Sequence[str]) -> None:
     for words in step.command_line:
         if words.startswith("--start-at"):
             raise UsageError(f"{label}the hosts of a fleet start together, without a startdelay")
-    devices = tuple(
-        words.removeprefix(_DEVICE) for words in step.command_line if words.startswith(_DEVICE)
-    )
+    devices = tuple(devices_of(step.command_line))
     if not devices:
         raise UsageError(f"{label}its jobs name no device (filename)")
     names = host_names(hosts)
     step.clients = [Client(names[host], host, "", devices) for host in hosts]
     step.command_line = [
-        words for words in step.command_line if not words.startswith((_DEVICE, "--seed"))
+        words for words in without_devices(step.command_line) if not words.startswith("--seed")
     ]
     step.mapped |= {"client": "host", "filename": "host.devices"}
     step.differences.append(SEEDS)
@@ -411,7 +416,7 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
             data["stream"].append(named)
     _name_asus(data)
     imported = Imported(workloads.check(data), "fio")
-    imported.command_line = [f"--device {device}" for device in devices]
+    imported.command_line = list(map(device_option, devices))
     for delay in delays - {0}:
         imported.command_line.append(f"--start-at +{units.format_duration(delay)}")
     for plan in plans:

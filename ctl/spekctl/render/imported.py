@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spekctl.workload.imported import Client, Imported
+from spekctl.workload.imported import (
+    Client,
+    Imported,
+    device_option,
+    devices_of,
+    is_windows_disk,
+    without_devices,
+)
 
 
 def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
@@ -26,8 +33,15 @@ def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
         )
     if imported.clients:
         yield from _client_lines(imported.clients)
-    elif imported.command_line and not taken:
-        yield f"give to `spekctl run`: {' '.join(imported.command_line)}"
+        return
+    of_windows = [path for path in devices_of(imported.command_line) if is_windows_disk(path)]
+    for path in of_windows:
+        yield f"{path} is how Windows names a disk; --device has to name the disk of this machine"
+    if imported.command_line and not taken:
+        given = imported.command_line
+        if of_windows:
+            given = [device_option("DEV"), *without_devices(given)]
+        yield f"give to `spekctl run`: {' '.join(given)}"
 
 
 def _client_lines(clients: Sequence[Client]) -> Iterator[str]:

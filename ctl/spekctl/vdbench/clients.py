@@ -10,20 +10,24 @@ import msgspec
 from spekctl.errors import UsageError
 from spekctl.vdbench import hosts
 from spekctl.vdbench.parmfile import Definition
-from spekctl.workload.imported import Client, Imported, host_names, is_ssh_destination
+from spekctl.workload.imported import (
+    Client,
+    Imported,
+    devices_of,
+    host_names,
+    is_ssh_destination,
+    without_devices,
+)
 from spekctl.workload.model import WorkloadFile
-
-# Prefix of the option that names a device.
-DEVICE = "--device "
 
 
 def together(definitions: Mapping[str, Definition], steps: Mapping[str, Imported]) -> Imported:
     """One workload of the parts of all hosts; a rate or depth of its own is an option of a host."""
     first, step = next(iter(steps.items()))
     usual, names = _without_load(step), host_names(steps)
-    words, notes = _run_options(step), list(step.differences)
+    words, notes = without_devices(step.command_line), list(step.differences)
     for label, part in steps.items():
-        if _without_load(part) != usual or _run_options(part) != words:
+        if _without_load(part) != usual or without_devices(part.command_line) != words:
             raise UsageError(
                 f"hd={first} and hd={label} have different workloads; a fleet runs one workload,"
                 " with the same streams and ranges, on all its hosts"
@@ -40,9 +44,7 @@ def together(definitions: Mapping[str, Definition], steps: Mapping[str, Imported
             for key in ("rate", "depth")
             if getattr(ours, key) != getattr(theirs, key)
         }
-        devices = tuple(
-            word.removeprefix(DEVICE) for word in part.command_line if word.startswith(DEVICE)
-        )
+        devices = tuple(devices_of(part.command_line))
         step.clients.append(Client(names[label], label, _ssh(definitions[label]), devices, options))
         notes += part.differences
         streams = list(zip(step.workload.stream, part.workload.stream, strict=True))
@@ -67,10 +69,6 @@ def _without_load(step: Imported) -> WorkloadFile:
             for place, stream in enumerate(workload.stream)
         ],
     )
-
-
-def _run_options(step: Imported) -> list[str]:
-    return [word for word in step.command_line if not word.startswith(DEVICE)]
 
 
 def _ssh(host: Definition) -> str:

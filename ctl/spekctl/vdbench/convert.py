@@ -32,7 +32,7 @@ from spekctl.vdbench.keywords import (
 from spekctl.vdbench.parmfile import DEFAULT, Definition, number
 from spekctl.vdbench.stream import EOF, Load, Part, is_sequential, load_of, only, percent, shares
 from spekctl.workload import file as workloads
-from spekctl.workload.imported import Imported, word
+from spekctl.workload.imported import Imported, device_option, word
 
 OPEN = (
     "arrivals keep their schedule whatever is outstanding, and response time counts from them;"
@@ -585,7 +585,7 @@ def _step(
         "stream": streams,
     }
     imported = Imported(workloads.check(data), "vdbench")
-    imported.command_line = [f"{clients.DEVICE}{device.given['lun'][0]}" for device in devices]
+    imported.command_line = [device_option(device.given["lun"][0]) for device in devices]
     if len(devices) > 1:
         largest = max(load_.largest for _, load_ in loads)
         stripe = max(_STRIPE, 1 << (largest - 1).bit_length())

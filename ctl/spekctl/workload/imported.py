@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.values import NAME_LEN_MAX
 
+# Prefix of the option that names a device.
+_DEVICE = "--device "
+# \\.\PhysicalDrive1, \\?\Volume{...}, and the same with slashes.
+_WINDOWS_DISK = re.compile(r"[\\/]{2}[.?][\\/]")
 # No option of ssh, and nothing that a shell or ssh would take apart.
 _SSH = re.compile(r"[A-Za-z0-9_\[][A-Za-z0-9_.:@%/\[\]+-]*", re.ASCII)
 _HOST_NAME_MAX = 63
@@ -48,6 +53,27 @@ class Imported:
     differences: list[str] = field(default_factory=list)
     beside: bool = False  # it starts with the workload before it, on other devices
     clients: list[Client] = field(default_factory=list)
+
+
+def device_option(path: str) -> str:
+    """The option of `spekctl run` that names a device."""
+    return _DEVICE + shlex.quote(path)
+
+
+def devices_of(command_line: Iterable[str]) -> list[str]:
+    """The devices that the options of @command_line name."""
+    named = (text for text in command_line if text.startswith(_DEVICE))
+    return ["".join(shlex.split(text)[1:]) for text in named]
+
+
+def without_devices(command_line: Iterable[str]) -> list[str]:
+    """The other options."""
+    return [text for text in command_line if not text.startswith(_DEVICE)]
+
+
+def is_windows_disk(path: str) -> bool:
+    """Whether a path names a disk as Windows does."""
+    return _WINDOWS_DISK.match(path) is not None
 
 
 def is_ssh_destination(text: str) -> bool:

@@ -29,6 +29,10 @@ def roots(tmp_path: Path) -> Roots:
         ("nvme0n", "; did you mean '/dev/nvme0n1'?"),
         ("/dev/nope", "; spekctl devices lists those that exist"),
         ("/dev/disk/by-id/mine", "; spekctl devices lists those that exist"),
+        (
+            r"\\.\PhysicalDrive1",
+            ": this is how Windows names a disk; spekctl devices lists those of this machine",
+        ),
     ],
 )
 def test_a_device_that_is_not_there_gets_a_hint(given: str, hint: str, roots: Roots) -> None:

@@ -167,3 +167,15 @@ def test_each_step_takes_its_own(run_job: RunJob, kernel: FakeKernel) -> None:
     # --start-at is of the first step; what is left of the other delay stays.
     assert 3590 * 10**9 < max(starts) - min(starts) < 3600 * 10**9
     assert "+7s" not in first.command and "+9s" in second.command
+
+
+@pytest.mark.parametrize("path", [r"\\.\PhysicalDrive1", "/dev/a b", "/dev/it's"])
+def test_the_path_of_a_device_stays_as_the_file_has_it(
+    run_job: RunJob, kernel: FakeKernel, path: str
+) -> None:
+    done, _ = run_job(f"[a]\nfilename={path}\nrw=randread\ndirect=1\n")
+    assert done.code == ExitCode.USAGE
+    assert f"there is no device {path}" in done.err
+    done, (kept,) = run_job(f"[a]\nfilename={path}\nrw=randread\n", "--device", "/dev/fake0")
+    assert done.code == ExitCode.OK, done.err
+    assert [target.facts.path for target in kept.targets] == ["/dev/fake0"]

@@ -7,7 +7,7 @@ import pytest
 
 from spekctl.render.imported import report_lines
 from spekctl.workload import file
-from spekctl.workload.imported import Imported
+from spekctl.workload.imported import Imported, device_option
 
 ENDS = "different from fio: the workload does not say when it ends; --time does, by default 60s"
 
@@ -41,3 +41,15 @@ def test_a_file_without_an_end_gets_ours(settings: tuple[str, ...], told: list[s
 def test_the_command_line_comes_last() -> None:
     printed = lines("run.time=5s", differences=["it waits"], command_line=["--depth", "8"])
     assert printed == ["different from fio: it waits", "give to `spekctl run`: --depth 8"]
+
+
+def test_a_disk_of_windows_has_to_be_named_here() -> None:
+    path = r"\\.\PhysicalDrive1"
+    words = [device_option(path), "--write"]
+    said = f"{path} is how Windows names a disk; --device has to name the disk of this machine"
+    assert lines("run.time=5s", command_line=words) == [
+        said,
+        "give to `spekctl run`: --device DEV --write",
+    ]
+    workload = file.load("random-read-4k", ("run.time=5s",))
+    assert list(report_lines(Imported(workload, "fio", command_line=words), taken=True)) == [said]
