@@ -36,6 +36,10 @@ def replaces_older(function: F, outputs: Sequence[str]) -> F:
             return function(*args, **given)
         inputs = list(_files(value for name, value in given.items() if name not in outputs))
         paths = [given[name] for name in outputs if isinstance(given.get(name), Path)]
+        if isinstance(prefix := given.get("fio_logs"), Path):
+            from spekctl.exports import fio_logs
+
+            paths += fio_logs.paths(prefix).values()
         return carry_out(paths, inputs, lambda: function(*args, **given))
 
     return started  # type: ignore[return-value]

@@ -271,7 +271,10 @@ def exports(function: F) -> F:
 
 def exports_of_saved(function: F) -> F:
     """exports() of results that were saved before; --csv writes to standard output by itself."""
+    from spekctl.commands.aside import replaces_older
+
     to_output = {"is_flag": False, "flag_value": str(STANDARD_OUTPUT), "metavar": "[FILE]"}
+    function = replaces_older(function, ("output", *EXPORTS_TO_FILES))
     return _exports(
         ("--csv", f"{_INTERVALS} Without FILE, to standard output.", to_output),
         ("--hdr-log", _TIMES, {}),

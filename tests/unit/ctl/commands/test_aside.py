@@ -310,3 +310,22 @@ def test_help_says_what_happens_to_an_older_file() -> None:
                 said.add(name)
     assert {"run", "sweep", "verify", "watch", "gate", "compare"} <= said
     assert "metrics" not in said
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "names"),
+    [
+        ("--csv", "out.csv", ["out.csv"]),
+        ("--fio-json", "out.fio", ["out.fio"]),
+        ("--hdr-log", "out.hlog", ["out.hlog"]),
+        ("--fio-logs", "out", ["out_bw.1.log", "out_clat_hist.1.log"]),
+    ],
+)
+def test_an_export_that_is_refused_leaves_no_older_one(
+    spekctl: Spekctl, option: str, given: str, names: list[str]
+) -> None:
+    Path("bad.json").write_text("")
+    for name in names:
+        Path(name).write_text("of yesterday")
+    assert spekctl("show", "bad.json", option, given).code == ExitCode.USAGE
+    assert sorted(path.name for path in Path().glob("out*")) == [f"{name}~" for name in names]
