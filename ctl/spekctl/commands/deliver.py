@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -125,10 +125,27 @@ class Exports:
         for _, path in self.files(step, steps):
             files.check_writable(path)
 
-    def deliver(self, results: Sequence[Result], steps: int = 1) -> None:
-        """Write all files of the last of @results; fio's JSON has those before it as well."""
-        from spekctl.exports import fio_json, fio_logs, hdr, intervals
+    def check_with(self, output: Path | None, inputs: Iterable[Path]) -> None:
+        """UsageError if a file or @output, that of the result, cannot be written, or two of them
+        are the same file. OverwriteError if one is among @inputs."""
+        inputs = list(inputs)
+        outputs = [("--output", output), *self.files()]
+        for option, path in outputs:
+            files.check_apart(path, inputs, option)
+        files.check_distinct(outputs)
+        files.check_writable(output)
+        self.check()
 
+    def deliver(self, results: Sequence[Result], steps: int = 1) -> None:
+        """Write all files of the last of @results; fio's JSON has those before it as well.
+        UsageError, before any is written, if one of them would have nothing in it."""
+        from spekctl.exports import fio_json, fio_logs, hdr, intervals, measured
+
+        if self.csv is not None:
+            intervals.check(results[-1])
+        for option, _ in self.files():
+            if option in ("--hdr-log", "--fio-logs"):
+                measured.check(results[-1], option)
         if self.fio_json is not None:
             files.deliver(fio_json.encode(*results), self.fio_json)
         result, step = results[-1], len(results)

@@ -194,6 +194,7 @@ def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
 @click.option("--dry-run", is_flag=True, help="Print which host does what, and wait for no host.")
 @options.progress
 @options.result("Write the result as JSON to FILE.")
+@options.exports
 @options.as_json("The result")
 def run(
     plan_file: Path,
@@ -203,6 +204,7 @@ def run(
     progress: str,
     output: Path | None,
     as_json: bool,
+    **given: Any,
 ) -> int:
     """Carry out a plan on all of its hosts, and show the result of all together.
 
@@ -210,7 +212,6 @@ def run(
     is lost stops the others, unless the plan says on_loss = "continue"; the result is incomplete
     then, and names it. Ctrl-C stops all and shows what there is.
     """
-    from spekctl import files
     from spekctl.fleet import plan
     from spekctl.run.job import Interrupts
 
@@ -218,11 +219,11 @@ def run(
     if dry_run:
         _print_plan(planned)
         return int(ExitCode.OK)
+    exports = options.take_exports(given)
+    exports.check_with(output, [plan_file])
     need_engine()
-    files.check_apart(output, [plan_file])
-    files.check_writable(output)
 
-    from spekctl.commands.deliver import deliver_alone
+    from spekctl.commands.deliver import deliver_result
     from spekctl.fleet import results
 
     folder = output.parent if output is not None else None
@@ -236,7 +237,7 @@ def run(
     click.echo(f"spekctl: {outcome.text}", err=True)
     if result is None:
         raise UsageError("no host has a result")
-    deliver_alone(result, output, as_json)
+    deliver_result(result, output, as_json, exports)
     for path in results.write_reports(outcome, output):
         click.echo(f"spekctl: samples of a target written to {path}", err=True)
     return int(outcome.code)
@@ -247,20 +248,22 @@ def run(
     "result_files", metavar="FILE...", nargs=-1, required=True, type=FilePath(path_type=Path)
 )
 @options.result("Write the result as JSON to FILE.")
+@options.exports
 @options.as_json("The result")
-def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool) -> int:
+def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **given: Any) -> int:
     """Make one result of those of several hosts.
 
     The results are of `spekctl run` with --start-at, or of fleets. Integers, counts and histogram
     buckets are added, so that the order does not matter.
     """
-    from spekctl import files
-    from spekctl.commands.deliver import deliver_alone
+    from spekctl.commands.deliver import deliver_result
     from spekctl.documents.result import load_result
     from spekctl.fleet import merge as merging
 
-    files.check_apart(output, result_files)
-    deliver_alone(merging.merge([load_result(path) for path in result_files]), output, as_json)
+    exports = options.take_exports(given)
+    exports.check_with(output, result_files)
+    result = merging.merge([load_result(path) for path in result_files])
+    deliver_result(result, output, as_json, exports)
     return int(ExitCode.OK)
 
 

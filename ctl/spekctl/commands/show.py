@@ -64,7 +64,9 @@ def command(
 
     Of a FILE that spekctl has written, show what it is, which command wrote it, and its contents.
 
-    --csv, --hdr-log, --fio-logs and --fio-json write what they write with `spekctl run`.
+    --csv, --hdr-log, --fio-logs and --fio-json write what they write with `spekctl run`. Of a load
+    curve --csv writes the points, as with `spekctl sweep`, and of a prober the samples. Other files
+    are refused, with what they have instead.
 
     --data-sheet compares a result, a load curve or a report of `spekctl energy spc1e` with the
     figures that the drives' maker states: FILE has a title, sources, the number of drives behind
@@ -150,14 +152,17 @@ def _write_exports(paths: Sequence[Path], exports: Exports) -> None:
     from spekctl import files
     from spekctl.documents.result import load_result
     from spekctl.errors import UsageError
-    from spekctl.exports import fio_json, intervals
+    from spekctl.exports import fio_json
+    from spekctl.render import csv_tables
 
-    results = [load_result(path) for path in paths]
     outputs = exports.files()
-    exports.check()
-    for option, path in outputs:
-        files.check_apart(path, paths, option)
-    files.check_distinct(outputs)
+    exports.check_with(None, paths)
+    if len(paths) == 1 and [option for option, _ in outputs] == ["--csv"]:
+        table = csv_tables.read(paths[0])
+        if table is not None:
+            files.deliver(table, outputs[0][1])
+            return
+    results = [load_result(path) for path in paths]
     if len(results) > 1:
         for option, _ in outputs:
             if option != "--fio-json":
@@ -165,8 +170,6 @@ def _write_exports(paths: Sequence[Path], exports: Exports) -> None:
         assert exports.fio_json is not None
         files.deliver(fio_json.encode_clients(results), exports.fio_json)
         return
-    if exports.csv is not None:
-        intervals.check(*results)
     exports.deliver(results)
 
 

@@ -158,11 +158,21 @@ class Origin(_Written, kw_only=True):
     version: int
 
 
-def identify(path: Path, wanted: Sequence[Kind], purpose: str = "", words: str = "") -> Kind:
+# What a file of an unwanted kind has, from its contents; of a Parquet file from their beginning.
+Instead = Callable[[Kind, bytes], str]
+
+
+def identify(
+    path: Path,
+    wanted: Sequence[Kind],
+    purpose: str = "",
+    words: str = "",
+    instead: Instead | None = None,
+) -> Kind:
     """Which of the @wanted kinds a file is; UsageError if it is none of them.
 
     @purpose: what the file is for, for the error message; @words: the wanted kinds in it, where
-    they are too many to be listed.
+    they are too many to be listed; @instead: what a file of another kind has, added to it.
     """
     expected = f"{purpose or 'expected'} {words or _either(wanted)}"
     if files.exists(path) and not path.is_file():
@@ -173,7 +183,7 @@ def identify(path: Path, wanted: Sequence[Kind], purpose: str = "", words: str =
     else:
         kind = _kind(path, _head(path, data, expected), expected)
     if kind not in wanted:
-        raise UsageError(f"{path} is {kind.text}; {expected}")
+        raise _unwanted(path, kind, data, expected, instead)
     return kind
 
 
@@ -242,20 +252,21 @@ def damaged(path: Path, error: Exception) -> UsageError:
     return UsageError(f"{path} is damaged: {words.rstrip(': ')}")
 
 
-def read(path: Path, model: type[D]) -> D:
-    """Read a file of this kind; UsageError says what any other file is."""
-    identify(path, [kind_of(model)])
+def read(path: Path, model: type[D], instead: Instead | None = None) -> D:
+    """Read a file of this kind; UsageError says what any other file is, and what it has
+    @instead."""
+    identify(path, [kind_of(model)], instead=instead)
     return decode(path, _contents(path), model)
 
 
-def decode(path: Path, data: bytes, model: type[D]) -> D:
+def decode(path: Path, data: bytes, model: type[D], instead: Instead | None = None) -> D:
     """JSON of a file or of a part of it, of this version or an older one."""
     wanted = kind_of(model)
     expected = f"expected {wanted.text}"
     head = _head(path, data, expected)
     kind = _kind(path, head, expected)
     if kind is not wanted:
-        raise UsageError(f"{path} is {kind.text}; {expected}")
+        raise _unwanted(path, kind, data, expected, instead)
     version, known = head.version_written, version_of(model)
     if not known - len(model.UPGRADES) <= version <= known:
         raise UsageError(f"{path} has version {version} of its format; {_readable(model)}")
@@ -324,6 +335,13 @@ def _kind(path: Path, head: _Head, expected: str) -> Kind:
         raise UsageError(
             f"{path} is of kind '{name}', which this spekctl does not know; {expected}"
         ) from error
+
+
+def _unwanted(
+    path: Path, kind: Kind, data: bytes, expected: str, instead: Instead | None
+) -> UsageError:
+    hint = f"; {instead(kind, data)}" if instead is not None else ""
+    return UsageError(f"{path} is {kind.text}; {expected}{hint}")
 
 
 def _foreign(path: Path, expected: str) -> UsageError:

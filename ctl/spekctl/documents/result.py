@@ -12,6 +12,7 @@ from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Document, Kind
 from spekctl.documents.host_results import HostResult, HostRun
 from spekctl.documents.hosts import CommonWindow
+from spekctl.documents.not_results import instead
 from spekctl.documents.nvme import NvmeDrive
 from spekctl.documents.result_parts import (
     Cell,
@@ -182,4 +183,9 @@ def json_schema() -> dict[str, Any]:
 
 def load_result(path: Path) -> Result:
     """Read a result; UsageError for any other file."""
-    return document.read(path, Result)
+    return document.read(path, Result, instead)
+
+
+def decode_result(path: Path, data: bytes) -> Result:
+    """A result from its JSON, of which @path is the name in messages."""
+    return document.decode(path, data, Result, instead)

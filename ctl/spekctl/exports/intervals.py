@@ -35,7 +35,8 @@ COLUMNS = (*_OF_INTERVAL, *_OF_ROW, *_OF_TIMES)
 def check(result: Result) -> None:
     """UsageError if there are no intervals to write."""
     if not result.intervals:
-        raise UsageError("--csv writes report intervals, and the result has none (--interval 0)")
+        why = " (--interval 0)" if result.config.interval_ns == 0 else ""
+        raise UsageError(f"--csv writes report intervals, and the result has none{why}")
 
 
 def encode(result: Result) -> bytes:

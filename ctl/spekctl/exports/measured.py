@@ -10,6 +10,7 @@ from spekctl.documents import histogram
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Cell
 from spekctl.documents.times import histogram_of
+from spekctl.errors import UsageError
 from spekctl.kernel.records import Direction, Histogram, Phase, is_covered
 
 
@@ -67,6 +68,12 @@ def times(of_way: list[Cell], name: str) -> Histogram | None:
     """The times of cells together; @name: response, service or slip. None: no I/O was counted."""
     parts = [histogram_of(getattr(cell.times, name)) for cell in of_way]
     return histogram.merge(part for part in parts if part is not None)
+
+
+def check(result: Result, option: str) -> None:
+    """UsageError if there are no times for the files of @option to have."""
+    if not result.totals.all.ios:
+        raise UsageError(f"{option} writes times, and no I/O completed in the measure phase")
 
 
 def span_ns(result: Result) -> tuple[int, int]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spekctl import recorded
-from spekctl.documents import document
 from spekctl.documents.document import timestamp
-from spekctl.documents.result import Result, load_result
+from spekctl.documents.result import Result, decode_result, load_result
 from spekctl.documents.verdict import Judged, Unjudged
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Phase
@@ -94,7 +93,7 @@ def _read(path: Path) -> Run:
 def _decoded(path: Path, data: bytes) -> Run:
     if not data.strip():
         raise UsageError(f"{path} is empty; expected a result of a run")
-    return Run(path, document.decode(path, data, Result))
+    return Run(path, decode_result(path, data))
 
 
 def names_of(paths: Sequence[Path], prefix: str = "") -> list[str]:

@@ -265,6 +265,8 @@ def test_a_dry_run_says_who_does_what(spekctl: Spekctl, tmp_path: Path) -> None:
         (("run", "none.toml"), "there is no file none.toml"),
         (("run", "plan.toml", "--keys", "nowhere"), "there is no nowhere/ca.pem; name the"),
         (("run", "plan.toml", "-o", "plan.toml"), "would overwrite the input plan.toml"),
+        (("run", "plan.toml", "--csv", "plan.toml"), "would overwrite the input plan.toml"),
+        (("run", "plan.toml", "-o", "a", "--csv", "a"), "--output and --csv are the same file"),
         (("join", "tcp://a:1", "--keys", "new/a"), "'tcp://a:1' is not the address of a"),
         (("join", "tls://127.0.0.1:9", "--keys", "new/controller"), "not of a host"),
         (("merge", "plan.toml"), "plan.toml is not a spek file"),

@@ -106,6 +106,8 @@ OTHERWISE = {
     # Their standard output is for the result; that of other commands is for CSV.
     ("run", "--csv"): "FILE",
     ("watch", "--csv"): "FILE",
+    ("fleet run", "--csv"): "FILE",
+    ("fleet merge", "--csv"): "FILE",
     ("show", "--csv"): "[FILE]",
     # These place asus, which only loads have.
     **{
