@@ -20,7 +20,8 @@ from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns import points
 from spekctl.campaigns.campaign import Campaign, Outcome, Task
 from spekctl.campaigns.search import Bracket, Search, bracket_of
-from spekctl.documents.curve import Curve, Load, Over, Point, Within, place_words
+from spekctl.condition import Unit
+from spekctl.documents.curve import Curve, Load, LoadKind, Over, Point, Within, place_words
 from spekctl.documents.document import Kind, Part
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, UsageError
@@ -78,13 +79,25 @@ METRICS: dict[str, Callable[[Point], float | None]] = {
 }
 
 
-def check_condition(condition: Threshold) -> None:
-    """Refuse a condition on what a point of a curve does not have."""
+def check_condition(condition: Threshold, load: LoadKind) -> None:
+    """Refuse a condition on what a point of a curve does not have, or on what loads of this kind
+    fix themselves: every load that the device keeps up with has it alike."""
     for part in condition.parts:
         if part.metric.side or part.metric.name not in METRICS:
             raise UsageError(
                 f"--within {condition}: a load is judged by all of its I/Os: by"
                 f" {', '.join(METRICS)}"
+            )
+        name = part.metric.name
+        if load != "depth" and part.metric.unit in (Unit.RATE, Unit.BANDWIDTH):
+            raise UsageError(
+                f"--within {condition}: --{load} sets {name}, which says nothing about the device;"
+                " give a limit of latency, a percentile, max, errors or backlog"
+            )
+        if load == "depth" and name == "backlog":
+            raise UsageError(
+                f"--within {condition}: --depth is a closed loop, whose backlog is 0 on any device;"
+                " give a limit of latency, a percentile, max, errors, iops or bandwidth"
             )
 
 

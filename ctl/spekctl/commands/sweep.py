@@ -209,7 +209,7 @@ def _limit(
         if resolution_percent is not None:
             raise UsageError("--resolution needs --within as well")
         return None
-    sweep.check_condition(condition)
+    sweep.check_condition(condition, loads[0].kind)
     flag = f"--{loads[0].kind}"
     values = [load.value for load in loads]
     if len(values) != 2 or any(value != int(value) for value in values) or values[0] > values[1]:

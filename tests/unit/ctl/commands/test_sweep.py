@@ -101,6 +101,21 @@ WRONG: dict[str, tuple[str, ExitCode, str]] = {
         ExitCode.USAGE,
         "--over workers: 'many' is not a whole number",
     ),
+    "rates within rates": (
+        "random-read-4k --rate 1,9 --within iops>5",
+        ExitCode.USAGE,
+        "--rate sets iops, which says nothing about the device",
+    ),
+    "bandwidth within BSUs": (
+        "spc1 --bsu 1,9 --write --within bandwidth>5MiB/s",
+        ExitCode.USAGE,
+        "--bsu sets bandwidth, which says nothing about the device",
+    ),
+    "a backlog within depths": (
+        "random-read-4k --depth 1,9 --within backlog<5",
+        ExitCode.USAGE,
+        "--depth is a closed loop, whose backlog is 0 on any device",
+    ),
     "no workers": ("random-read-4k --over workers=1,0", ExitCode.USAGE, "0 is not within 1 to"),
     "an option twice": (
         "random-read-4k --over batch=1,2 --batch 3",
