@@ -215,6 +215,11 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
                 "the long run of video on demand missed the limit: the stream count"
                 f" was lowered {position.lowered} times, to {position.level}"
             )
+        if parameters.vod_streams is not None:
+            remarks.append(
+                f"--vod-streams {parameters.vod_streams} sets the rate of video on demand, which"
+                " any device that serves them in time has alike"
+            )
         if parameters.vod_streams is None and position.level == parameters.vod_most:
             remarks.append(
                 f"the device sustains --vod-most {parameters.vod_most} streams; its maximum is"

@@ -99,6 +99,8 @@ def test_a_search_can_be_spared() -> None:
     report = build(parameters(parts=["vod"], vod_streams=50), done, [], None)
     assert not report.passed and report.vod_streams is None
     assert report.verdict.startswith("failed: vod-50: 9 of 1,000 transfers took longer")
+    said = "--vod-streams 50 sets the rate of video on demand"
+    assert any(remark.startswith(said) for remark in report.remarks)
 
 
 def test_streams_are_lowered_where_the_long_run_misses() -> None:
