@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import ReplayResult
+from spekctl.kernel.records import Phase
 from spekctl.workload import pace
 from spekctl.workload.config import ResolvedArrival, RunConfig
 
@@ -33,20 +34,22 @@ def is_paced(result: Result) -> bool:
 def set_by_load(metric: str, result: Result) -> str:
     """What fixes a figure of this result, as the subject of a sentence; empty if the device does.
 
-    A closed loop without pauses among the arrivals takes what the device has left.
+    A closed loop without pauses among the arrivals takes what the device has left. Figures of one
+    direction are set by the arrivals that have it: reads at a rate beside writes in a closed loop.
     """
     name = metric.removeprefix("read.").removeprefix("write.")
+    side = metric.removesuffix(name).removesuffix(".")
     if name == "backlog":
         return _CLOSED if _waits_always(result) else ""
     if name not in _RATES:
         return ""
-    paces = _paces(result)
+    paces = _paces(result, side)
     if not paces or not all(paces):
         return ""
-    rate = _most(result)
+    rate = _most(result, side)
     if rate is None:
         return paces[0]
-    return paces[0] if _reached(result) >= KEPT * rate else ""
+    return paces[0] if _reached(result, side) >= KEPT * rate else ""
 
 
 def _waits_always(result: Result) -> bool:
@@ -59,8 +62,19 @@ def _waits_always(result: Result) -> bool:
     )
 
 
-def _reached(result: Result) -> float:
-    """I/Os per second; of a fleet, in the time in which all hosts were at work."""
+def _reached(result: Result, side: str) -> float:
+    """I/Os per second of the arrivals that have @side; of all in a fleet, in the time in which all
+    hosts were at work."""
+    streams = result.config.streams
+    numbers = {stream.arrival for stream in streams if pace.has(stream, side)}
+    if len(numbers) < len({stream.arrival for stream in streams if stream.weight}):
+        measured = [phase.duration_ns for phase in result.phases if phase.phase == Phase.MEASURE]
+        ios = sum(
+            cell.ios
+            for cell in result.cells
+            if cell.phase == Phase.MEASURE and streams[cell.stream].arrival in numbers
+        )
+        return ios * 1e9 / sum(measured) if any(measured) else 0.0
     common = result.common
     return result.totals.all.iops if common is None else common.all.iops
 
@@ -73,21 +87,22 @@ def _loads(result: Result) -> list[tuple[RunConfig, ReplayResult | None]]:
     return [(run.config, run.replay) for run in runs]
 
 
-def _paces(result: Result) -> list[str]:
-    """Of every arrival process of every host what sets its pace; empty: completions."""
+def _paces(result: Result, side: str = "") -> list[str]:
+    """Of every arrival process of every host that has @side what sets its pace; empty:
+    completions."""
     return [
         _pace_of(arrival, config, replay)
         for config, replay in _loads(result)
-        for arrival in pace.used(config)
+        for arrival in pace.used(config, side)
     ]
 
 
-def _most(result: Result) -> float | None:
-    """I/Os per second that the arrivals allow, where all of them have a rate."""
+def _most(result: Result, side: str) -> float | None:
+    """I/Os per second that the arrivals that have @side allow, where all of them have a rate."""
     total = 0.0
     for config, _ in _loads(result):
-        total += config.arrival_rate
-        for arrival in pace.used(config):
+        for arrival in pace.used(config, side):
+            total += config.rate_of(arrival)
             if arrival.law == "trace" or (arrival.law == "closed" and not arrival.rate_milli):
                 return None
             if arrival.law == "closed":

@@ -62,11 +62,14 @@ def chosen(until: Steady | None, config: RunConfig, trace_waits: bool = False) -
 
 def remarks(until: Steady | None, config: RunConfig, trace_waits: bool = False) -> list[str]:
     """What to say of a steady state that the load is in from its first round on."""
-    reason = pace.pace_of_all(config, trace_waits)
-    if until is None or not reason or not until.metrics:
+    if until is None or not until.metrics:
         return []
     if any(metric.unit not in (Unit.RATE, Unit.BANDWIDTH) for metric in until.metrics):
         return []
+    reasons = [pace.pace_of_all(config, trace_waits, metric.side) for metric in until.metrics]
+    if not all(reasons):
+        return []
+    reason = reasons[0]
     names = " and ".join(str(metric) for metric in until.metrics)
     return [
         f"--until: {reason} sets {names}, which are steady on any device that keeps up;"
@@ -75,10 +78,7 @@ def remarks(until: Steady | None, config: RunConfig, trace_waits: bool = False) 
 
 
 def _has(config: RunConfig, side: str) -> bool:
-    used = [stream for stream in config.streams if stream.weight]
-    if side == "read":
-        return any(stream.read_ppm > 0 for stream in used)
-    return any(stream.read_ppm < 1_000_000 for stream in used)
+    return any(pace.has(stream, side) for stream in config.streams)
 
 
 # --- metrics of an interval ----------------------------------------------------------------------

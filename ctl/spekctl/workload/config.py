@@ -157,15 +157,17 @@ class RunConfig(Resolved, frozen=True):
     @property
     def arrival_rate(self) -> float:
         """I/Os per second of all arrivals that have a rate; closed loops and traces have none."""
-        total = 0.0
-        for arrival in self.arrivals:
-            if arrival.law == "burst":
-                total += arrival.burst_length * 1e9 / arrival.burst_interval_ns
-            elif arrival.points:
-                total += float(self._mean_milli(arrival)) / 1000
-            elif arrival.law not in ("closed", "trace"):
-                total += float(arrival.rate_milli * arrival.on_share) / 1000
-        return total
+        return sum(map(self.rate_of, self.arrivals), 0.0)
+
+    def rate_of(self, arrival: ResolvedArrival) -> float:
+        """I/Os per second of one of the arrivals; 0: a closed loop or a trace, which has none."""
+        if arrival.law == "burst":
+            return arrival.burst_length * 1e9 / arrival.burst_interval_ns
+        if arrival.points:
+            return float(self._mean_milli(arrival)) / 1000
+        if arrival.law in ("closed", "trace"):
+            return 0.0
+        return float(arrival.rate_milli * arrival.on_share) / 1000
 
     def _mean_milli(self, arrival: ResolvedArrival) -> Fraction:
         """Mean rate of a curve over the measurement; by count, over its points."""

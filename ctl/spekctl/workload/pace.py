@@ -6,12 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spekctl.units import format_rate
-from spekctl.workload.config import ResolvedArrival, RunConfig
+from spekctl.workload.config import ResolvedArrival, ResolvedStream, RunConfig
 
 
-def used(config: RunConfig) -> Sequence[ResolvedArrival]:
-    """The arrivals that have streams."""
-    numbers = {stream.arrival for stream in config.streams if stream.weight}
+def has(stream: ResolvedStream, side: str) -> bool:
+    """Whether a stream sends I/Os of @side, read or write; empty: any."""
+    if not stream.weight or not side:
+        return bool(stream.weight)
+    return stream.read_ppm > 0 if side == "read" else stream.read_ppm < 1_000_000
+
+
+def used(config: RunConfig, side: str = "") -> Sequence[ResolvedArrival]:
+    """The arrivals that have streams; of one @side those whose streams read, or write."""
+    numbers = {stream.arrival for stream in config.streams if has(stream, side)}
     return [arrival for number, arrival in enumerate(config.arrivals) if number in numbers]
 
 
@@ -31,7 +38,8 @@ def pace_of(arrival: ResolvedArrival, config: RunConfig, trace_waits: bool = Fal
     return "the think time" if arrival.think_ns else ""
 
 
-def pace_of_all(config: RunConfig, trace_waits: bool = False) -> str:
-    """What sets the pace of the whole load; empty if a closed loop takes what is left."""
-    paces = [pace_of(arrival, config, trace_waits) for arrival in used(config)]
+def pace_of_all(config: RunConfig, trace_waits: bool = False, side: str = "") -> str:
+    """What sets the pace of the whole load, or of its reads or its writes; empty if a closed loop
+    takes what is left."""
+    paces = [pace_of(arrival, config, trace_waits) for arrival in used(config, side)]
     return paces[0] if paces and all(paces) else ""

@@ -139,3 +139,26 @@ def test_the_rates_of_all_hosts_pace_a_fleet() -> None:
     assert paced.is_paced(fleet(100_000))
     assert paced.set_by_load("iops", fleet(100_000)).startswith("the offered rate")
     assert paced.set_by_load("iops", fleet(150_000)) == ""
+
+
+def beside_a_closed_loop(rate_milli: int) -> Result:
+    """The reads of a result at a rate, beside writes in a closed loop."""
+    base = measured(1)
+    (arrival,), (stream,) = base.config.arrivals, base.config.streams
+    rated = replace(arrival, law="constant", depth=0, rate_milli=rate_milli)
+    reads = replace(stream, read_ppm=1_000_000)
+    writes = replace(stream, name="writes", read_ppm=0, arrival=1)
+    config = {"arrivals": [rated, arrival], "streams": [reads, writes]}
+    return changed(base, config=config)
+
+
+def test_reads_at_a_rate_are_set_by_it_beside_writes_in_a_closed_loop() -> None:
+    result = beside_a_closed_loop(1)
+    ios = sum(cell.ios for cell in result.cells if cell.phase == "measure")
+    milli = ios * 1000 // 3
+    for metric in ("read.iops", "read.bandwidth"):
+        assert paced.set_by_load(metric, beside_a_closed_loop(milli)).startswith("the offered rate")
+        # The device did not keep the rate, so that the figure is its own.
+        assert paced.set_by_load(metric, beside_a_closed_loop(milli * 2)) == ""
+    for metric in ("iops", "write.iops", "write.bandwidth", "read.response.mean"):
+        assert paced.set_by_load(metric, beside_a_closed_loop(milli)) == ""

@@ -7,8 +7,10 @@ import pytest
 from lib.ctl import results
 from msgspec.structs import replace
 
+from spekctl.run import until
 from spekctl.workload import pace
 from spekctl.workload.config import RunConfig
+from spekctl.workload.endings import Metric, Steady
 
 
 def config_of(*laws: str, **changes: object) -> RunConfig:
@@ -47,3 +49,51 @@ def test_arrivals_without_streams_set_nothing() -> None:
     first, second = config.streams
     unused = replace(config, streams=[first, replace(second, weight=0)])
     assert pace.used(unused) == [config.arrivals[0]]
+
+
+def test_a_direction_has_the_pace_of_the_arrivals_that_have_it() -> None:
+    config = config_of("poisson", "closed")
+    reads, writes = config.streams
+    apart = [replace(reads, read_ppm=1_000_000), replace(writes, read_ppm=0)]
+    config = replace(config, streams=apart)
+    assert pace.pace_of_all(config, side="read").startswith("the offered rate of")
+    assert pace.pace_of_all(config, side="write") == ""
+    mixed = replace(config, streams=[replace(reads, read_ppm=500_000), apart[1]])
+    assert pace.pace_of_all(mixed, side="write") == ""
+
+
+@pytest.mark.parametrize(
+    ("law", "changes"),
+    [
+        ("poisson", {}),
+        ("constant", {}),
+        ("closed", {"rate_milli": 5000}),
+        ("closed", {"think_ns": 5}),
+        ("closed", {"pause_ns": 5}),
+        ("trace", {}),
+    ],
+)
+def test_steady_state_is_of_a_figure_that_the_law_leaves_to_the_device(
+    law: str, changes: dict[str, int]
+) -> None:
+    paced = config_of(law, **changes)
+    chosen = until.chosen(Steady(), paced)
+    assert chosen is not None and chosen.metrics == (Metric("latency"),)
+    assert until.remarks(chosen, paced) == []
+    (remark,) = until.remarks(Steady((Metric("iops"),)), paced)
+    assert remark.endswith("; steady:latency tells")
+    assert until.chosen(Steady(), config_of("closed")) == Steady((Metric("iops"),))
+    assert until.remarks(Steady((Metric("iops"),)), config_of("closed")) == []
+
+
+def test_steady_reads_at_a_rate_beside_writes_in_a_closed_loop_get_a_remark() -> None:
+    config = config_of("poisson", "closed")
+    reads, writes = config.streams
+    apart = [replace(reads, read_ppm=1_000_000), replace(writes, read_ppm=0)]
+    config = replace(config, streams=apart)
+    assert until.remarks(Steady((Metric("iops", "read"),)), config)
+    for metric in (Metric("iops"), Metric("iops", "write"), Metric("latency", "read")):
+        assert until.remarks(Steady((metric,)), config) == []
+    # Of two figures one is enough to tell.
+    both = (Metric("iops", "read"), Metric("iops", "write"))
+    assert until.remarks(Steady(both), config) == []
