@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.schemas import validator
-from lib.ctl.traces import MIXED, mixed, read
+from lib.ctl.traces import MIXED, SAMPLES, mixed, read, sample
 
 from spekctl.documents import trace as document
 from spekctl.errors import ExitCode
@@ -222,3 +222,32 @@ def test_a_pipe_of_something_else_is_no_trace(spekctl: Spekctl) -> None:
         os.close(reader)
         assert outcome.code == ExitCode.USAGE
         assert sentence in outcome.sentence
+
+
+def damaged(path: Path) -> None:
+    """Records that cannot be read, in the middle and cut off at the end."""
+    data = path.read_bytes()
+    if b"\0" in data:
+        path.write_bytes(data[:-3])
+        return
+    lines = data.splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], b"nonsense\n", *lines[2:], b"1,2"]))
+
+
+@pytest.mark.parametrize("seed", [seed for seed, name in SAMPLES.items() if name != "spek-trace"])
+def test_every_command_counts_the_same_unreadable_records(
+    spekctl: Spekctl, tmp_path: Path, seed: str
+) -> None:
+    path = sample(tmp_path, seed)
+    damaged(path)
+    given = [str(path), "--format", SAMPLES[seed]]
+    info = spekctl("trace", "info", *given, "--json")
+    count = json.loads(info.out)["defects"]["bad"]
+    assert count and info.code == ExitCode.RUN_FAILED
+    first = json.loads(info.out)["defects"]["first"]
+    said = f"{count} unreadable record{'s' * (count != 1)}; the first: {first}"
+    for words in (["head", *given, "-n", "1000"], ["convert", *given, "-o", "out.csv"]):
+        outcome = spekctl("trace", *words)
+        assert outcome.code == ExitCode.RUN_FAILED, words
+        assert said in outcome.err, words
+    assert said in " ".join(spekctl("trace", "info", *given).out.split())
