@@ -48,6 +48,12 @@ STEADY = (
     "steady state is judged over the last rounds of a report interval each, by their range and"
     " slope; fio takes the largest deviation from the mean, or the slope alone"
 )
+PACED = (
+    "steadystate: the job's rate or think time sets its {}, which is steady in fio and here on any"
+    " device that keeps up; only steadystate=lat judges the device"
+)
+# Keys of an arrival process that does not leave its rate to completions.
+_PACES = {"rate", "think", "pause"}
 # Limits of steady state in fio's terms; the other one of spek's two limits is no limit.
 _NO_LIMIT = "100%"
 
@@ -417,6 +423,8 @@ def _steady(options: Reader, plan: Plan) -> None:
     plan.command_line.append(f"--until steady:{metric},window={rounds},{limits}")
     plan.command_line.append(f"--interval {units.format_duration(interval * sample_ns)}")
     plan.differs(STEADY)
+    if metric != "latency" and all(_PACES & set(arrival) for arrival in plan.arrivals):
+        plan.differs(PACED.format(metric))
     if options.value("steadystate_ramp_time", values.duration_ns, "s"):
         plan.differs("steady state may begin with the run; fio waits for steadystate_ramp_time")
     for option in ("steadystate", "steadystate_duration", "steadystate_ramp_time"):

@@ -412,6 +412,26 @@ def test_steady_state_ends_the_run(
     assert ends.STEADY in planned.differences
 
 
+@pytest.mark.parametrize(
+    ("options", "metric"),
+    [
+        ({"steadystate": "iops:5%", "rate_iops": 1000}, "iops"),
+        ({"steadystate": "bw_slope:1%", "rate": "10m"}, "bandwidth"),
+        ({"steadystate": "iops:5%", "thinktime": 100}, "iops"),
+        ({"steadystate": "lat:5%", "rate_iops": 1000}, ""),
+        ({"steadystate": "iops:5%"}, ""),
+        ({"steadystate": "bw:5%", "iodepth": 8}, ""),
+    ],
+)
+def test_steady_state_of_what_the_job_itself_sets_is_said(
+    options: dict[str, object], metric: str
+) -> None:
+    planned = plan(**{"steadystate_duration": 60, **options})
+    assert [text for text in planned.differences if "steadystate=lat" in text] == (
+        [ends.PACED.format(metric)] if metric else []
+    )
+
+
 def test_steady_state_over_no_time_is_none_as_in_fio() -> None:
     planned = plan(steadystate="iops:5%")
     assert not given(planned, "--until")
