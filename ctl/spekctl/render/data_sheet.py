@@ -8,9 +8,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from spekctl.documents import data_sheet
+from spekctl.documents.curve import Curve
 from spekctl.documents.data_sheet import Comparison, DataSheet
 from spekctl.documents.result import Result
 from spekctl.errors import UsageError
+from spekctl.gate import paced
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,7 +35,9 @@ def parts(sheet: DataSheet, document: Any) -> list[RenderableType]:
         )
     drives = "a drive" if count == 1 else f"{count} drives"
     sources = [f"  {source}" for source in sheet.sources]
-    return ["", f"against the data sheet of {sheet.title}, {drives}", table, *sources]
+    note = _note(sheet, document)
+    head = f"against the data sheet of {sheet.title}, {drives}"
+    return ["", head, table, *([note] if note else []), *sources]
 
 
 def comparison_parts(
@@ -64,7 +68,26 @@ def comparison_parts(
             )
         table.add_row(what, text(stated), *cells)
     sources = [f"  {source}" for source in sheet.sources]
-    return ["", f"against the data sheet of {sheet.title}, medians of the runs", table, *sources]
+    notes = dict.fromkeys(_note(sheet, result) for result in (*a, *b))
+    return [
+        *("", f"against the data sheet of {sheet.title}, medians of the runs", table),
+        *filter(None, notes),
+        *sources,
+    ]
+
+
+def _note(sheet: DataSheet, document: Any) -> str:
+    """That rates are those of the load, if it set them; empty otherwise."""
+    if not any(claim.iops or claim.mb_s for claim in sheet.claims):
+        return ""
+    reason = ""
+    if isinstance(document, Result):
+        reason = paced.set_by_load("iops", document)
+    elif isinstance(document, Curve):
+        best = max(document.points, key=lambda point: point.iops, default=None)
+        if best is not None and best.load.kind != "depth" and best.kept_up:
+            reason = f"the highest load, {best.load}, with which the devices kept up"
+    return f"  IOPS and MB/s are set by {reason}: more may be possible" if reason else ""
 
 
 def _by_figure(
