@@ -166,7 +166,9 @@ def deliver_result(result: Result, output: Path | None, as_json: bool, exports: 
 
 
 def deliver_alone(result: Result, output: Path | None, as_json: bool) -> None:
-    """The result of a run, to its own file and standard output."""
+    """The result of a run, to its own file and standard output; standard error says so if nothing
+    was measured."""
+    from spekctl.documents.result import NOTHING
 
     def show(result: Result) -> None:
         from spekctl.render.result import print_result
@@ -174,3 +176,5 @@ def deliver_alone(result: Result, output: Path | None, as_json: bool) -> None:
         print_result(result)
 
     deliver(result, show, as_json, output, "result")
+    if not result.totals.all.ios:
+        click.echo(f"spekctl: {NOTHING}", err=True)

@@ -38,6 +38,8 @@ from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.model import json_schema as workload_schema
 
+# What is said of a result without I/Os, whose figures are of nothing.
+NOTHING = "no I/O completed in the measure phase"
 SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
 
 
@@ -139,6 +141,16 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
             lost = any(host.loss is not None for host in self.hosts)
             return bool(runs) and not lost and all(_at_an_end(run) for run in runs)
         return _at_an_end(self)
+
+    @property
+    def failure(self) -> str:
+        """Why its figures are not those of a complete, valid run; empty if they are."""
+        text, bad = self.outcome.text, self.replay.bad if self.replay is not None else 0
+        if not self.outcome.ok or self.limit_missed:
+            return text
+        if bad:
+            return f"{text}; {bad} records of the trace could not be read"
+        return "" if self.totals.all.ios else f"{text}; {NOTHING}"
 
     @property
     def limit_missed(self) -> bool:

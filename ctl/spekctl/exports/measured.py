@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from spekctl.documents import histogram
-from spekctl.documents.result import Result
+from spekctl.documents.result import NOTHING, Result
 from spekctl.documents.result_parts import Cell
 from spekctl.documents.times import histogram_of
 from spekctl.errors import UsageError
@@ -73,7 +73,7 @@ def times(of_way: list[Cell], name: str) -> Histogram | None:
 def check(result: Result, option: str) -> None:
     """UsageError if there are no times for the files of @option to have."""
     if not result.totals.all.ios:
-        raise UsageError(f"{option} writes times, and no I/O completed in the measure phase")
+        raise UsageError(f"{option} writes times, and {NOTHING}")
 
 
 def span_ns(result: Result) -> tuple[int, int]:

@@ -178,7 +178,7 @@ class Load:
         result = self._session.result()
         self._session.release()
         self._close()
-        code = ending.exit_code_of(result, self._interrupts)
+        code = ending.exit_code_of(result, self._interrupts, is_part=True)
         started_ns = result.phases[0].start_ns if result.phases else 0
         data = msgspec.Raw(msgspec.json.encode(result))
         return Ended(int(code), result.outcome.text, data, started_ns)

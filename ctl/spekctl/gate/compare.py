@@ -72,7 +72,7 @@ def compare(
     if most > MOST_RUNS:
         raise UsageError(f"a side has {most} runs; at most {MOST_RUNS} per side are compared")
     for run in (*a, *b):
-        if text := judged.failure(run.result):
+        if text := run.result.failure:
             raise RefusedError(
                 f"the run of {run.file} failed ({text}), so its figures are not those of a complete"
                 " run"

@@ -31,7 +31,6 @@ class Run:
         return recorded.text(str(self.path))
 
 
-NOTHING = "no I/O completed in the measure phase"
 # The name of standard input as a file, and what messages call it.
 _STDIN = Path("-")
 _STDIN_TOLD = Path("standard input")
@@ -125,19 +124,9 @@ def unjudged(failures: Sequence[Failure], runs: Sequence[Run]) -> list[Unjudged]
     ]
 
 
-def failure(result: Result) -> str:
-    """Why the figures of a result are not those of a complete, valid run; empty if they are."""
-    replay = result.replay
-    if not result.outcome.ok or result.limit_missed:
-        return result.outcome.text
-    if replay is not None and replay.bad:
-        return f"{result.outcome.text}; {replay.bad} records of the trace could not be read"
-    return "" if result.totals.all.ios else f"{result.outcome.text}; {NOTHING}"
-
-
 def _described(run: Run, name: str) -> Judged:
     result = run.result
-    failed = failure(result)
+    failed = result.failure
     durations = [phase.duration_ns for phase in result.phases if phase.phase == Phase.MEASURE]
     return Judged(
         file=run.file,

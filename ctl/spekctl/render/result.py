@@ -97,8 +97,8 @@ def _headline(result: Result) -> RenderableType:
     text = Text(f"{label}: {_loads(result)}, {length}", style="bold")
     if result.hosts is not None:
         text.append(f"\n  {hosts.headline(result)}", style="bold")
-    style = "green" if result.outcome.ok and not result.limit_missed else "bold red"
-    text.append(f"\n  {result.outcome.text}", style=style)
+    style = "bold red" if result.failure else "green"
+    text.append(f"\n  {result.failure or result.outcome.text}", style=style)
     return text
 
 

@@ -60,8 +60,8 @@ def sheet_of(file: str, result: Result) -> Sheet:
         file,
         "result of a run",
         f"{label} on {devices}",
-        verdict=result.outcome.text,
-        good=result.outcome.ok,
+        verdict=result.failure or result.outcome.text,
+        good=not result.failure,
         remarks=[*result.remarks, *([result.power_text] if result.power_text else [])],
     )
     sheet.figures = _figures(result)

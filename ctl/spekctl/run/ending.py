@@ -84,8 +84,9 @@ def wait_done(
         kernel.wait(min(POLL_S, left_s))
 
 
-def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
-    """The exit code of a result."""
+def exit_code_of(result: Result, interrupts: Interrupts, is_part: bool = False) -> ExitCode:
+    """The exit code of a result. @is_part: of a run of several hosts, of which some may send no
+    I/O; else a run that measured nothing has failed."""
     if result.verify is not None and result.verify.mismatches:
         return ExitCode.DATA_ERRORS
     if interrupts.count:
@@ -94,6 +95,8 @@ def exit_code_of(result: Result, interrupts: Interrupts) -> ExitCode:
         return ExitCode.LIMIT_MISSED
     # A replay that lacks unreadable records is not a replay of the whole trace.
     is_whole = result.replay is None or not result.replay.bad
+    if not (is_part or result.totals.all.ios):
+        return ExitCode.RUN_FAILED
     return ExitCode.OK if result.outcome.ok and is_whole else ExitCode.RUN_FAILED
 
 

@@ -108,6 +108,16 @@ def test_a_result_that_is_not_of_a_whole_run_is_red(
     assert f"the run of {words[-1]} failed" in compared.sentence
 
 
+def test_a_result_without_io_does_not_look_like_a_good_one(
+    spekctl: Spekctl, tmp_path: Path
+) -> None:
+    put(tmp_path / "bad.json", without_io())
+    said = "the run completed; no I/O completed in the measure phase"
+    assert said in spekctl("show", "bad.json").out
+    assert spekctl("report", "bad.json", "-o", "page.html").code == ExitCode.OK
+    assert said in (tmp_path / "page.html").read_text()
+
+
 # --- files that hold something else --------------------------------------------------------------
 
 

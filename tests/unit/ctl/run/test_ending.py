@@ -14,6 +14,7 @@ from lib.ctl.results import INFO, build
 from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 
+from spekctl.commands.deliver import deliver_alone
 from spekctl.documents.result_parts import ReplayResult
 from spekctl.documents.verification import VerifyCounts, VerifyResult
 from spekctl.errors import ExitCode, SpekError
@@ -129,6 +130,19 @@ def test_the_exit_code_of_a_result(ok: bool, interrupted: bool, code: ExitCode) 
         interrupts.interrupt(signal.SIGTERM)
     result = build() if ok else build(replace(INFO, reason=Reason.ERRORS))
     assert ending.exit_code_of(result, interrupts) is code
+
+
+def test_a_run_without_any_io_has_failed_but_not_a_host_of_several(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    base = build()
+    whole = msgspec.structs.replace(base.totals.all, ios=0)
+    nothing = msgspec.structs.replace(base, totals=msgspec.structs.replace(base.totals, all=whole))
+    assert ending.exit_code_of(nothing, job.Interrupts()) is ExitCode.RUN_FAILED
+    assert ending.exit_code_of(nothing, job.Interrupts(), is_part=True) is ExitCode.OK
+    for result, said in ((nothing, "spekctl: no I/O completed in the measure phase\n"), (base, "")):
+        deliver_alone(result, None, as_json=True)
+        assert capsys.readouterr().err == said
 
 
 def test_a_replay_of_a_trace_that_was_not_read_whole_has_an_exit_code() -> None:
