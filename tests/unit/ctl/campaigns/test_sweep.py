@@ -293,6 +293,15 @@ def test_a_refusal_on_the_way_keeps_the_points_so_far(
     assert ([point["iops"] for point in data["points"]], data["complete"]) == ([100, 200], False)
 
 
+def test_a_load_at_which_no_io_completed_fails_the_sweep(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    outcome, data = sweep(spekctl, "--rate", "0.001,100")
+    assert [point["ok"] for point in data["points"]] == [True, True]
+    assert [point["ios"] > 0 for point in data["points"]] == [False, True]
+    assert outcome.code == ExitCode.RUN_FAILED
+
+
 def test_a_device_that_goes_away_ends_the_sweep(spekctl: Spekctl, kernel: QueueKernel) -> None:
     def gone(config: RunConfig) -> None:
         if config.offered_rate == 200:

@@ -192,6 +192,10 @@ def test_a_failed_run_fails_the_test() -> None:
     done[3] = msgspec.structs.replace(done[3], ok=False, text="5 I/Os failed")
     report = build(wanted, done, [], [], None)
     assert not report.passed and report.verdict == f"failed: {done[3].step.name}: 5 I/Os failed"
+    done[3] = msgspec.structs.replace(done[3], ok=True, ios=0)
+    report = build(wanted, done, [], [], None)
+    said = f"failed: {done[3].step.name}: no I/O completed in the measure phase"
+    assert not report.passed and report.verdict == said
 
 
 def test_a_test_without_a_whole_round_has_no_figures() -> None:
