@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -37,6 +38,14 @@ def warnings_for(label: str) -> tuple[str, ...]:
     return ("W=1",) if label == NEWEST else ALL_WARNINGS
 
 
+def rules_of(makefile: str) -> str:
+    """What of a @makefile's text builds the modules: all down to the end of the section "modules",
+    or the whole where there is none, without comments and the help of goals."""
+    before, heading, rest = makefile.partition("# ---- modules ----\n")
+    text = before + rest.partition("\n# ---- ")[0] if heading else makefile
+    return re.sub(r"^#.*\n|[ \t]+## .*", "", text, flags=re.MULTILINE)
+
+
 def build(kernel: Kernel, label: str) -> Checked:
     """The tree for @kernel; built now, or earlier from the same sources.
 
@@ -48,8 +57,9 @@ def build(kernel: Kernel, label: str) -> Checked:
         fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(trees / ".sources", ignore_errors=True)
         sources = copy_sources(trees / ".sources")
-        files = sorted(path for path in sources.rglob("*") if path.is_file())
-        folder = trees / digest_of(sources, files, identity_of(kernel), *words)
+        files = [sources / name for name in sources_of(sources)]
+        rules = rules_of((sources / "Makefile").read_text())
+        folder = trees / digest_of(sources, files, identity_of(kernel), rules, *words)
         tree, output, code = folder / "tree", folder / "output", folder / "code"
         if not code.exists():
             shutil.rmtree(folder, ignore_errors=True)

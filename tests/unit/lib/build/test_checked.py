@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.build import checked
+from lib.build import checked, sources
 from lib.build.checked import ALL_WARNINGS, KEEP, Checked
 
 from spekctl.vm import modules
@@ -108,3 +108,85 @@ def test_the_last_trees_are_kept(kernel: Kernel, monkeypatch: pytest.MonkeyPatch
     kept = [path for path in last.tree.parents[1].iterdir() if not path.name.startswith(".")]
     assert len(kept) == KEEP
     assert last.tree.parent in kept
+
+
+MAKEFILE = """\
+# make help shows what there is.
+JOBS ?= 2
+# ---- modules ----
+.PHONY: modules
+modules: check-headers ## build the modules
+\t@$(kbuild) -j$(JOBS) modules
+# ---- the two commands ----
+test: deps ## run all tests
+\t@$(PYTHON) -m pytest $(ARGS)
+"""
+
+
+def small_tree(root: Path) -> Path:
+    """The least that has a file of each kind."""
+    texts = {
+        "Kbuild": "obj-m := spek.o\n",
+        "Makefile": MAKEFILE,
+        "dkms.conf": "PACKAGE_NAME=spek\n",
+        "kmod/main.c": "int spek;\n",
+        "kmod/README.md": "The modules.\n",
+        "prober/uapi/spek_prober.h": "#define SPEK 1\n",
+    }
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "builds"),
+    [
+        ("Makefile", "build the modules", "build the kernel modules", 1),
+        ("Makefile", "shows what there is", "lists the goals", 1),
+        ("Makefile", "-m pytest", "-m pytest -x", 1),
+        ("kmod/README.md", "The modules", "Three modules", 1),
+        ("dkms.conf", "PACKAGE_NAME", "NAME", 1),
+        ("Makefile", "JOBS ?= 2", "JOBS ?= 1", 2),
+        ("Makefile", "-j$(JOBS) modules", "-j$(JOBS) V=1 modules", 2),
+        ("Makefile", "modules: check-headers", "modules:", 2),
+        ("Kbuild", "spek.o", "spek.o spek_prober.o", 2),
+        ("kmod/main.c", "int spek", "long spek", 2),
+        ("prober/uapi/spek_prober.h", "SPEK 1", "SPEK 2", 2),
+    ],
+)
+def test_a_tree_is_built_again_for_what_shapes_the_build(
+    kernel: Kernel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    old: str,
+    new: str,
+    builds: int,
+) -> None:
+    root = small_tree(tmp_path / "root")
+    monkeypatch.setattr(sources, "ROOT", root)
+    makes: list[tuple[str, ...]] = []
+
+    def make(command: tuple[str, ...], **options: Any) -> subprocess.CompletedProcess[str]:
+        makes.append(command)
+        return subprocess.CompletedProcess(command, 0, stdout="")
+
+    monkeypatch.setattr(subprocess, "run", make)
+    checked.build(kernel, "6.77")
+    text = (root / file).read_text()
+    assert old in text
+    (root / file).write_text(text.replace(old, new))
+
+    checked.build(kernel, "6.77")
+
+    assert len(makes) == builds
+
+
+def test_the_rules_of_the_modules_lie_where_they_are_looked_for() -> None:
+    """With all that they call but the cleaning, which a fresh tree does not need."""
+    text = (sources.ROOT / "Makefile").read_text()
+    rules = checked.rules_of(text)
+    assert "release = $(file <" in rules and "\ncheck-headers:\n" in rules
+    assert "$(kbuild) -j$(JOBS) modules" in rules and "pytest" not in rules
+    assert checked.rules_of("all: # no section\n") == "all: # no section\n"
