@@ -265,13 +265,11 @@ def test_commands_end_with_the_reset_of_the_drive(drives: Drives) -> None:
         set_standby_timer(disk.node, 6000)
         assert send(disk.node, MODE_SENSE, length=44).data != default
         threads = [threading.Thread(target=be_reset, args=(disk.node,)) for _ in range(3)]
-        before = time.monotonic()
         with running(*threads):
             eventually(lambda: drives.drive(disk.drive).outstanding == 3, "nothing is sent")
             what = ctypes.c_int(SG_SCSI_RESET_DEVICE)
             assert reset_device(fd, ctypes.addressof(what)) == 0
-        assert ends == ["host byte 0x8"] * 3  # DID_RESET
-        assert time.monotonic() - before < 60
+        assert ends == ["host byte 0x8"] * 3  # DID_RESET, and not the medium error
         assert send(disk.node, bytes(6)).code == (UNIT_ATTENTION, 0x29, 3)
         assert send(disk.node, MODE_SENSE, length=44).data == default
 

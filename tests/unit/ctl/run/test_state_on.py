@@ -18,6 +18,7 @@ import pytest
 from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
+from lib.waiting import LONG_S, eventually
 
 from spekctl.block import opening, safety
 from spekctl.block.device import Device
@@ -233,7 +234,7 @@ def test_writes_and_flushes_of_all_workers_get_into_the_log(image: Path) -> None
     collector, request = collector_of(first, second)
     claimed = claimed_of(request)
     assert collector.arm(claimed) == "it holds data"
-    assert first.empty.wait(10) and second.empty.wait(10)
+    assert first.empty.wait(LONG_S) and second.empty.wait(LONG_S)
     collector.take(Look(claimed.info, [], []))
     assert collector.stop_reason() == ""
     sections = Sections()
@@ -249,11 +250,7 @@ def test_writes_and_flushes_of_all_workers_get_into_the_log(image: Path) -> None
 
 
 def await_trouble(collector: StateCollector) -> str:
-    for _ in range(1000):
-        if text := collector.stop_reason():
-            return text
-        threading.Event().wait(0.01)
-    raise AssertionError("nothing went wrong")
+    return str(eventually(collector.stop_reason, "nothing goes wrong"))
 
 
 def test_a_full_device_ends_the_run(image: Path) -> None:
