@@ -82,8 +82,7 @@ class Reporter:
 
     def __init__(self, results: TextIO, wanted: list[str]) -> None:
         self.results = results
-        self.wanted = wanted
-        self.files = {Path(nodeid.partition("::")[0]).name for nodeid in wanted}
+        self.want(wanted)
         self.messages = Messages()
         self.log: list[str] = []
         self.leaks = Leaks()
@@ -93,6 +92,12 @@ class Reporter:
             HUGE_PAGES.write_text("never")
         if KCSAN.exists():
             KCSAN.write_text("on")
+
+    def want(self, wanted: list[str]) -> None:
+        """Run these tests, by their node ids."""
+        self.wanted = wanted
+        self.tests = {nodeid.partition("[")[0] for nodeid in wanted}
+        self.files = {Path(test.partition("::")[0]).name for test in self.tests}
 
     def write(self, event: str, **fields: Any) -> None:
         json.dump({"event": event, **fields}, self.results)
@@ -105,6 +110,14 @@ class Reporter:
         pytest looks at all the others, too.)"""
         name = collection_path.name
         return True if name.startswith("test_") and name not in self.files else None
+
+    def pytest_pycollect_makeitem(
+        self, collector: pytest.Module | pytest.Class, name: str
+    ) -> list[pytest.Item] | None:
+        """Of a file only the tests that have any variants for us: a debug kernel runs half of them,
+        and items take long under emulation."""
+        is_test = collector.funcnamefilter(name) and not collector.classnamefilter(name)
+        return [] if is_test and f"{collector.nodeid}::{name}" not in self.tests else None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         by_id = {item.nodeid: item for item in items}

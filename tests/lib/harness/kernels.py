@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import zlib
 from collections import defaultdict
@@ -77,8 +78,10 @@ FIXTURE = "guest_kernel"
 AT_LENGTH = "SPEK_AT_LENGTH"  # in a guest's environment, with --every-kernel
 
 
+@functools.cache
 def is_guest_test(path: Path) -> bool:
-    """True for a file of tests that runs in a guest."""
+    """True for a file of tests that runs in a guest. It is asked several times for each test, and
+    looks at each directory above the file."""
     return GUEST_TESTS in path.resolve().parents
 
 

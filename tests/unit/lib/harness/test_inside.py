@@ -15,7 +15,7 @@ from lib.harness.leaks import Leak
 def test_only_files_with_wanted_tests_are_read() -> None:
     """What lies beside them, as conftest.py, and directories are read in any case."""
     reporter = Reporter.__new__(Reporter)
-    reporter.files = {"test_law.py"}
+    reporter.want(["tests/guest/test_law.py::test_law[6.1]"])
     ignored = {
         name: reporter.pytest_ignore_collect(Path("/clone/tests/guest", name))
         for name in ("test_law.py", "test_lifecycle.py", "conftest.py", "faults", "holders.py")
@@ -27,6 +27,41 @@ def test_only_files_with_wanted_tests_are_read() -> None:
         "faults": None,
         "holders.py": None,
     }
+
+
+def test_of_a_file_only_wanted_tests_become_items(tmp_path: Path) -> None:
+    """Each with the variants that are wanted; a file's other names are left to pytest."""
+    path = tmp_path / "test_guest.py"
+    path.write_text(
+        "import pytest\n"
+        "@pytest.mark.parametrize('many', range(3))\n"
+        "def test_wanted(many): pass\n"
+        "@pytest.mark.parametrize('many', range(3))\n"
+        "def test_left_to_others(many): pass\n"
+        "class TestClass:\n"
+        "    def test_wanted(self): pass\n"
+        "    def test_left_to_others(self): pass\n"
+    )
+    wanted = ["test_guest.py::test_wanted[1]", "test_guest.py::TestClass::test_wanted"]
+    reporter = Reporter.__new__(Reporter)  # it would open the kernel's log
+    reporter.want(wanted)
+
+    class Watch:
+        """The items that there are before the reporter chooses among them."""
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            self.items = [item.nodeid for item in items]
+
+        def pytest_collection_finish(self, session: pytest.Session) -> None:
+            self.kept = [item.nodeid for item in session.items]
+
+    watch = Watch()
+    words = ["-q", "--collect-only", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", str(path)]
+    assert pytest.main(words, plugins=[reporter, watch]) == pytest.ExitCode.OK
+    variants = [f"test_guest.py::test_wanted[{many}]" for many in range(3)]
+    assert watch.items == [*variants, wanted[1]]
+    assert watch.kept == wanted
 
 
 class FakeLeaks:
