@@ -2,13 +2,11 @@
 """A host of a fleet as a process: the real `spekctl fleet join` on a fake kernel and fake disks.
 
 `python fleet_host.py '{"keys": ..., "address": ..., "mark": ...}'`; see Script for what it can be
-told. Its helper is a process of its own, `python fleet_host.py helper MARK`, which is there for as
-long as the file MARK is.
+told. Its helper is a process of its own, fleet_helper.py.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -21,11 +19,11 @@ import msgspec
 
 from spekctl import __version__
 from spekctl.errors import UsageError
-from spekctl.host import wire
 from spekctl.kernel.records import IntervalRow, RunInfo, RunState
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from lib.fakes import fleet_helper
 from lib.fakes.kernel import START_NS, FakeKernel
 from lib.fakes.machine import disk
 
@@ -135,7 +133,7 @@ def serve(script: Script) -> int:
             errors=script.errors,
         )
 
-    words = [sys.executable, __file__, "helper", script.mark, script.in_use]
+    words = [sys.executable, fleet_helper.__file__, script.mark, script.in_use]
     joined = Joined(words, connect)
     try:
         bundle = keys.load(Path(script.keys))
@@ -166,46 +164,5 @@ def endless_count(mark: Path) -> Callable[..., None]:
     return count
 
 
-def help_with(mark: Path, in_use: str) -> None:
-    """As `spekctl host --stdio`, with what a run needs of it."""
-    answers: dict[str, Callable[[], Any]] = {
-        "devices": lambda: [candidate(in_use)],
-        "check": list,
-    }
-    mark.write_text(str(os.getpid()))
-    hello = wire.Hello(wire.PROTOCOL, __version__, wire.VERBS)
-    sys.stdout.buffer.write(wire.line(hello))
-    sys.stdout.buffer.flush()
-    for line in sys.stdin.buffer:
-        asked = json.loads(line)
-        value = answers.get(asked["do"], lambda: None)()
-        sys.stdout.buffer.write(wire.line({"id": asked["id"], "answer": value}))
-        sys.stdout.buffer.flush()
-    mark.unlink()
-
-
-def candidate(in_use: str) -> dict[str, Any]:
-    """/dev/fake0 as `spekctl devices` lists it."""
-    return {
-        "path": "/dev/fake0",
-        "bytes": 1 << 30,
-        "logical_block": 512,
-        "model": "FAKE",
-        "id": "S0",
-        "serial": "S0",
-        "wwn": "",
-        "driver": "fake",
-        "partition_of": None,
-        "read_only": False,
-        "in_use": in_use,
-        "open_for_writing": [],
-        "data": [],
-        "state": "reading and writing",
-    }
-
-
 if __name__ == "__main__":
-    if sys.argv[1] == "helper":
-        help_with(Path(sys.argv[2]), sys.argv[3])
-    else:
-        sys.exit(serve(msgspec.json.decode(sys.argv[1], type=Script)))
+    sys.exit(serve(msgspec.json.decode(sys.argv[1], type=Script)))
