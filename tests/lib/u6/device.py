@@ -60,11 +60,13 @@ class Device:
     @signals: of AIN0, AIN1...; a channel without one reads 0 V
     @digital: of the digital inputs
     @ppm: how much faster than the host's its clock runs
+    @late_ns: from a packet's last scan to its arrival, at least: a delay that no host can tell
     """
 
     signals: Sequence[Signal]
     digital: Callable[[float], int] = lambda _: 0
     ppm: int = 0
+    late_ns: int = 0
     serial: int = 360_012_345
     constants: wire.Constants = field(default_factory=wire.Constants)
     # samples that its buffer holds
@@ -193,6 +195,7 @@ class Device:
     def packet(self, now_ns: int) -> bytes | None:
         """The next packet of the stream. Return: None if there is none by now."""
         stream = self.stream
+        now_ns -= self.late_ns
         while stream and self.is_streaming and not self.is_silent:
             at = stream.time_of(stream.taken, self.ppm)
             if stream.fifo.packets and not self.stall[0] <= min(at, now_ns) < self.stall[1]:
@@ -214,4 +217,4 @@ class Device:
         # with the scan that completes it, which may have been taken already
         scans = max(-(-needed // len(stream.channels)), 0)
         at = stream.time_of(stream.taken + scans - 1, self.ppm)
-        return max(at, self.stall[1]) if self.stall[0] <= at else at
+        return (max(at, self.stall[1]) if self.stall[0] <= at else at) + self.late_ns

@@ -318,7 +318,7 @@ def test_joules_and_gaps_of_spek_daq(bench: Bench, tmp_path: Path) -> None:
         stretches = daq.finish()
     assert len(device.streams) == 1
     assert len(stretches) == 4
-    energy.check_joules(stretches)
+    energy.check_joules(stretches, energy.first_scans(stretches, device.streams, device.ppm))
     true = energy.true_gaps(stretches, device.streams, device.ppm)
     for gap, expected in zip(energy.gaps(stretches), true, strict=True):
         length, true_length = gap[1] - gap[0], expected[1] - expected[0]
@@ -328,6 +328,7 @@ def test_joules_and_gaps_of_spek_daq(bench: Bench, tmp_path: Path) -> None:
 def test_energy_while_the_device_is_gone_is_unknown(bench: Bench, tmp_path: Path) -> None:
     bench.plug.unplug()
     device = energy.loaded_device(ppm=-100)
+    device.late_ns = SECOND // 2
     with bench.plugged(device) as plug, bench.measuring(bench.rails(tmp_path)) as daq:
         daq.read(250)
         plug.unplug()
@@ -338,6 +339,8 @@ def test_energy_while_the_device_is_gone_is_unknown(bench: Bench, tmp_path: Path
         daq.until(lambda: len(daq.stretches) == 2, "its coming back")
         daq.read(250)
         before, after = daq.finish()
-    energy.check_joules([before, after])
+    first_ns = [stream.started_ns for stream in device.streams]
+    energy.check_joules([before, after], first_ns)
+    assert before.at_ns[0] - first_ns[0] >= device.late_ns
     assert before.at_ns[-1] < gone_ns + energy.packet_ns(bench.interval_ns)
     assert after.at_ns[0] > back_ns
