@@ -342,8 +342,14 @@ FAULTS = {
     ),
 }
 CUTS_FOR_A_FAULT = 1500
-# Some faults need a rare order of events: the first seed finds most.
+# Some faults need a rare order of events: the first seed finds most, and of these three another one
+# before 1,500 cuts are made.
 SEEDS_FOR_A_FAULT = (2, 1, 3, 4, 5, 6, 12)
+FIRST_SEED = {
+    "hit of what the SSD has not got": 12,
+    "generation agreed with a device that is lost": 6,
+    "log kept of more generations than fit": 3,
+}
 
 
 @functools.cache
@@ -389,7 +395,9 @@ def test_planted_fault_is_found(fault: str, compiled: dict[str, Path], tmp_path:
     compile_to(tmp_path / "faulty.o", tmp_path / name)
     program = linked(tmp_path / "cuts", {**compiled, name: tmp_path / "faulty.o"})
 
-    runs = (cut(program, seed, CUTS_FOR_A_FAULT, SECONDS_FOR_A_FAULT) for seed in SEEDS_FOR_A_FAULT)
+    first = FIRST_SEED.get(fault, SEEDS_FOR_A_FAULT[0])
+    seeds = sorted(SEEDS_FOR_A_FAULT, key=lambda seed: seed != first)
+    runs = (cut(program, seed, CUTS_FOR_A_FAULT, SECONDS_FOR_A_FAULT) for seed in seeds)
     finder = next((run for run in runs if run.returncode), None)
     assert finder, "the fault was not found"
     print(finder.stdout)
