@@ -67,11 +67,13 @@ class Distribution(Part, frozen=True):
 
 
 def histogram_of(times: Distribution | None) -> Histogram | None:
-    """The buckets of a distribution that has them, to be merged with others (histogram.merge)."""
+    """The buckets of a distribution that has them, to be merged with others (histogram.merge): as
+    those of the kernel without empty buckets, which are most between the first and the last."""
     if times is None or times.histogram is None:
         return None
     buckets = times.histogram
-    counts = dict(enumerate(buckets.counts, start=buckets.first))
+    filled = enumerate(buckets.counts, start=buckets.first)
+    counts = {index: count for index, count in filled if count}
     return Histogram(buckets.bits, counts, times.sum_ns, times.min_ns, times.max_ns)
 
 

@@ -47,14 +47,17 @@ def mean_response_s(arrivals: float, capacity: float, seconds: float) -> float:
     return spread + seconds / 2 * (arrivals - capacity) / arrivals
 
 
+# In units of the mean; a campaign asks for thousands of distributions.
+TIMES = [-math.log(1 - (index + 0.5) / QUANTILES) for index in range(QUANTILES)]
+
+
 def exponential(mean_ns: float, count: int) -> Histogram:
     """@count exponential times with exactly this mean, in buckets."""
     counts: dict[int, int] = {}
-    for index in range(QUANTILES):
-        value = round(-math.log(1 - (index + 0.5) / QUANTILES) * mean_ns)
+    for index, time in enumerate(TIMES):
         number = count * (index + 1) // QUANTILES - count * index // QUANTILES
         if number:
-            bucket = bucket_index(value, HIST_BITS)
+            bucket = bucket_index(round(time * mean_ns), HIST_BITS)
             counts[bucket] = counts.get(bucket, 0) + number
     longest = round(-math.log(0.5 / QUANTILES) * mean_ns)
     return Histogram(HIST_BITS, counts, round(mean_ns * count), 1, longest)
