@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -42,26 +43,34 @@ def spekctl(
     return partial(caller(capfd), "plot")
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a file of each kind, good and bad."""
-    write_log(tmp_path / "good.parquet", records(500))
-    write_log(tmp_path / "empty.parquet", records(500)[:0])
-    write_log(tmp_path / "ramp.parquet", records(500), measure_ns=0, drain_ns=0)
-    write_log(tmp_path / "late.parquet", records(500, at_ns=DRAIN_NS, done_ns=DRAIN_NS + 9))
-    write_result(tmp_path / "r.json", intervals())
-    write_result(tmp_path / "quiet.json", [])
-    write_curve(tmp_path / "c.json", OPEN)
-    write_report(tmp_path / "spc1.json", OPEN[:2], OPEN)
-    write_streams(tmp_path / "spc2.json")
-    write_rounds(tmp_path / "pts.json")
-    energy_dcse(tmp_path / "dcse.json")
-    write_curve(tmp_path / "dead.json", [point(1, 1, 50, response=None)])
-    (tmp_path / "other.json").write_text('{"jobs": []}')
-    (tmp_path / "text.txt").write_text("hello\n")
-    (tmp_path / "broken.json").write_text('{"schema": "spek-result", ')
-    (tmp_path / "old.json").write_text('{"schema": "spek-result", "schema_version": 1}')
-    (tmp_path / "cut.parquet").write_bytes((tmp_path / "good.parquet").read_bytes()[:2000])
+    folder = tmp_path_factory.mktemp("written")
+    write_log(folder / "good.parquet", records(500))
+    write_log(folder / "empty.parquet", records(500)[:0])
+    write_log(folder / "ramp.parquet", records(500), measure_ns=0, drain_ns=0)
+    write_log(folder / "late.parquet", records(500, at_ns=DRAIN_NS, done_ns=DRAIN_NS + 9))
+    write_result(folder / "r.json", intervals())
+    write_result(folder / "quiet.json", [])
+    write_curve(folder / "c.json", OPEN)
+    write_report(folder / "spc1.json", OPEN[:2], OPEN)
+    write_streams(folder / "spc2.json")
+    write_rounds(folder / "pts.json")
+    energy_dcse(folder / "dcse.json")
+    write_curve(folder / "dead.json", [point(1, 1, 50, response=None)])
+    (folder / "other.json").write_text('{"jobs": []}')
+    (folder / "text.txt").write_text("hello\n")
+    (folder / "broken.json").write_text('{"schema": "spek-result", ')
+    (folder / "old.json").write_text('{"schema": "spek-result", "schema_version": 1}')
+    (folder / "cut.parquet").write_bytes((folder / "good.parquet").read_bytes()[:2000])
+    return folder
+
+
+@pytest.fixture
+def inputs(written: Path, tmp_path: Path) -> Path:
+    """A copy of these files, which a test may change and add to."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
