@@ -14,6 +14,7 @@ from typing import Any
 
 from lib.fakes import fleet_agent
 from lib.fakes import host as fake_host
+from lib.waiting import LONG_S
 
 from spekctl.fleet import plan, protocol
 from spekctl.host.client import Helper
@@ -23,7 +24,7 @@ from spekctl.web.library import Library
 from spekctl.web.server import Server
 from spekctl.web.session import Session
 
-SOON_S = 20.0
+SOON_S = LONG_S
 JOB: dict[str, Any] = {"workload": "random-read-4k", "devices": ["/dev/fake0"]}
 
 

@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 
 from lib.fakes import fleet_host
 from lib.fakes.fleet import FakeView
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.fleet import keys, plan
 from spekctl.fleet.coordinator import Coordinator
@@ -26,7 +26,7 @@ from spekctl.fleet.patience import Patience
 from spekctl.run.job import Interrupts
 
 # For a process to start, or to end, on a busy machine.
-SOON_S = 60.0
+SOON_S = LONG_S
 PATIENCE = Patience(silent_s=30.0, lead_s=3.0, round_trips=5.0)
 
 

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.waiting import LONG_S
 
 from spekctl import __version__
 from spekctl.errors import ExitCode
 from spekctl.host import wire
 
-SOON_S = 60
+SOON_S = LONG_S
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from lib.fakes import ssh
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.errors import UsageError
 from spekctl.fleet import launch as launch_module
@@ -25,7 +25,7 @@ from spekctl.fleet.plan import Plan
 
 ADDRESS = "tls://127.0.0.1:8786"
 WAIT_NS = 60 * 10**9
-SOON_S = 60.0
+SOON_S = LONG_S
 
 
 def planned(*destinations: str, program: str = "spekctl") -> Plan:

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 from lib.fakes import host as fake_host
+from lib.waiting import LONG_S
 
 from spekctl.errors import ExitCode, SpekError
 from spekctl.host import agent, privilege, standard
 
-SOON_S = 60
+SOON_S = LONG_S
 
 
 def start(*words: str) -> subprocess.Popen[str]:

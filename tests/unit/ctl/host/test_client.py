@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 from lib.fakes import host as fake_host
+from lib.waiting import LONG_S
 
 from spekctl.errors import ExitCode, SpekError
 from spekctl.host import client
 from spekctl.host.client import Helper, HostError
 from spekctl.host.protocol import AnyEvent, Ended, Plan, Rows, Started, State
 
-SOON_S = 20.0
+SOON_S = LONG_S
 JOB: dict[str, Any] = {"workload": "x", "devices": ["/dev/fake0"]}
 
 

@@ -19,7 +19,7 @@ from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
 from lib.fakes.nvme_controller import Machine
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.block import device as block_device
 from spekctl.block import openers, safety, zones
@@ -41,7 +41,7 @@ from spekctl.power.passthrough import NvmeReply
 from spekctl.run import candidates
 from spekctl.run.rights import Rights
 
-SOON_S = 20.0
+SOON_S = LONG_S
 RUN = 7  # of FakeKernel
 # All that the process with root's rights has of spekctl.
 MODULES = {

@@ -14,6 +14,7 @@ from lib.ctl.host_peer import Peer
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
 from lib.fakes.prober import SECOND, FakeProber
+from lib.waiting import LONG_S
 
 from spekctl.block import device as block_device
 from spekctl.block import safety
@@ -38,7 +39,7 @@ name = "t"
 pattern = "trace"
 trace = { files = ["/etc/shadow"] }
 """
-SOON_S = 20.0
+SOON_S = LONG_S
 
 
 @pytest.fixture

@@ -7,11 +7,12 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from lib.waiting import LONG_S
 
 from spekctl.web.door import HEAD_MAX, HEAD_S, Arrival, Door
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-SOON_S = 20.0
+SOON_S = LONG_S
 
 
 class Street:
