@@ -17,7 +17,7 @@ from spekctl.documents.hosts import HostFacts, HostStart, Role
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import UsageError
-from spekctl.fleet import whole
+from spekctl.fleet import replays, whole
 from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
 
@@ -215,6 +215,13 @@ def _check_alike(hosts: Sequence[HostResult]) -> None:
             if value != wanted:
                 said = sentence.format(wanted, value)
                 raise UsageError(f"{first.name} and {host.name} {said}")
+    replays.check_parts(
+        {
+            host.name: host.run.replay
+            for host in hosts
+            if host.run is not None and host.run.replay is not None
+        }
+    )
 
 
 def _module(host: HostResult) -> object:

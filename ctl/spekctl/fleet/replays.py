@@ -7,12 +7,12 @@ each host replays the whole trace, all counts are added.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from spekctl.documents.result_parts import ReplayResult
-from spekctl.errors import RefusedError
+from spekctl.errors import RefusedError, UsageError
 
 # Counts of the records that a host has sent.
 _SENT = ("fed", "issued", "underruns", "underrun_ns")
@@ -35,9 +35,55 @@ def check_alike(records: Mapping[str, int | None]) -> None:
         )
 
 
+def check_parts(parts: Mapping[str, ReplayResult]) -> None:
+    """UsageError if the replays of hosts, by name, are not parts of one replay: they are of
+    different traces, or more records were fed than the trace has. Replays of the whole trace by
+    each host are independent of each other, and pass."""
+    split = {name: part for name, part in parts.items() if part.split}
+    if not split:
+        return
+    first, *_ = split
+    for name, part in parts.items():
+        if not part.split:
+            raise UsageError(f"{first} replayed a part of its trace, and {name} all of it")
+        if part.records != split[first].records:
+            raise UsageError(
+                f"{first} and {name} replayed parts of different traces: of"
+                f" {split[first].records:,} and of {part.records:,} records"
+            )
+    records = split[first].records
+    fed = sum(part.fed for part in split.values())
+    # A host counts discards as skipped only if its own devices have none.
+    skipped = sum(
+        min(part.skipped.get(reason, 0) for part in split.values())
+        for reason in _reasons(split.values())
+    )
+    if fed > records - skipped:
+        raise UsageError(
+            f"the parts of {', '.join(split)} overlap: together {fed:,} records were fed, and the"
+            f" trace has {records - skipped:,} to replay"
+        )
+
+
+def _reasons(parts: Iterable[ReplayResult]) -> list[str]:
+    return sorted({reason for part in parts for reason in part.skipped})
+
+
+def missing(parts: Sequence[ReplayResult], hosts: int) -> int:
+    """Number of records that no host has fed, although all of them came to the end of the trace:
+    those are in the parts of hosts whose results are not among @parts. 0 if a host stopped earlier,
+    or if each host replays the whole trace. @hosts: as of summed()."""
+    if not parts or len(parts) != hosts or not all(part.split and part.complete for part in parts):
+        return 0
+    skipped = sum(max(part.skipped.get(reason, 0) for part in parts) for reason in _reasons(parts))
+    records = max(part.records for part in parts)
+    return max(0, records - skipped - sum(part.fed for part in parts))
+
+
 def summed(parts: Sequence[ReplayResult], hosts: int) -> ReplayResult | None:
     """The replay of all hosts; None if there was none. @hosts: number of those that send I/O: it is
-    not complete without the part of one that was lost.
+    not complete without the part of one that was lost, nor without those of hosts whose results are
+    not among @parts.
 
     The times of underruns are in the results of the hosts, since each host has its own clock. A
     host that stopped reading the trace earlier has smaller counts of it: the largest count is used.
@@ -46,8 +92,9 @@ def summed(parts: Sequence[ReplayResult], hosts: int) -> ReplayResult | None:
         return None
     split = all(part.split for part in parts)
     read = max if split else sum
-    reasons = sorted({reason for part in parts for reason in part.skipped})
+    reasons = _reasons(parts)
     texts = sorted({part.text for part in parts if part.text})
+    complete = len(parts) == hosts and all(part.complete for part in parts)
     return msgspec.structs.replace(
         parts[0],
         files=sorted({name for part in parts for name in part.files}),
@@ -55,7 +102,7 @@ def summed(parts: Sequence[ReplayResult], hosts: int) -> ReplayResult | None:
         **{name: read(getattr(part, name) for part in parts) for name in _READ},
         skipped={reason: read(part.skipped.get(reason, 0) for part in parts) for reason in reasons},
         depth=sum(part.depth or 0 for part in parts) or None,
-        complete=len(parts) == hosts and all(part.complete for part in parts),
+        complete=complete and not missing(parts, hosts),
         underrun_first_ns=0,
         underrun_last_ns=0,
         dry_ns=max(part.dry_ns for part in parts),

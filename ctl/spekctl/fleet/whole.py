@@ -84,7 +84,7 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
         intervals=intervals,
         intervals_dropped=sum(run.intervals_dropped for run in runs),
         prober=None,
-        remarks=_remarks(hosts),
+        remarks=[*_remarks(hosts), *_missing_records(hosts)],
         power=power,
         power_text=_grouped([(host.name, run.power_text) for host, run in known], len(hosts)),
         replay=replays.summed(
@@ -150,6 +150,19 @@ def _remarks(hosts: Sequence[HostResult]) -> list[str]:
         if host.run is not None and host.run.log is not None and not host.run.log.complete
     ]
     return _lines(said, len(hosts))
+
+
+def _missing_records(hosts: Sequence[HostResult]) -> list[str]:
+    """What became of a trace whose parts are not all here."""
+    parts = [run.replay for host in hosts if (run := host.run) is not None and run.replay]
+    count = replays.missing(parts, len(clients(hosts)))
+    if not count:
+        return []
+    are = "record of the trace is" if count == 1 else "records of the trace are"
+    return [
+        f"the replay is not complete: {count:,} {are} in the parts of hosts whose results are not"
+        " here"
+    ]
 
 
 def _log_text(log: LogResult) -> str:

@@ -250,6 +250,8 @@ def build(
         own = part.of if part is not None else None
         return Schedule(trace.batches(), mapper, timing, block, left_out, own=own)
 
+    if part is not None:
+        part.check_records(schedule(LeftOut(without)).blocks(replay.BLOCK))
     left_out = LeftOut(without)
     request = Replay(
         trace,

@@ -8,7 +8,7 @@ targets. Between machines, only their times keep records in order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,4 +58,14 @@ class Part:
                 f"the trace has {count} device{'s' if count > 1 else ''}, the fleet"
                 f" {len(self.targets)}, and this host would have none of the trace; with share ="
                 ' "overlap" each host replays all of it'
+            )
+
+    def check_records(self, blocks: Iterable[Block]) -> None:
+        """UsageError if no record starts on an own piece. @blocks: what of() has kept; read up to
+        the first record."""
+        if not any(len(block) for block in blocks):
+            raise UsageError(
+                "no record of the trace starts on this host's part of the devices; leave the host"
+                ' out of the plan, or give it another weight; with share = "overlap" each host'
+                " replays all of the trace"
             )

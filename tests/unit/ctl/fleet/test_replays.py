@@ -15,7 +15,7 @@ from lib.fakes.machine import disk
 
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import ReplayResult
-from spekctl.errors import RefusedError, SpekError
+from spekctl.errors import RefusedError, SpekError, UsageError
 from spekctl.fleet import merge, plan, replays, results, selector
 from spekctl.kernel import traces
 from spekctl.kernel.records import ReplayInfo
@@ -106,9 +106,86 @@ def test_hosts_that_share_a_device_replay_the_addresses_of_their_slices(
 ) -> None:
     monkeypatch.setattr(selector, "find", lambda text: disk(text, wwn="naa.1"))
     half = 512 * MIB
+    members.kernels["a"].replay = ReplayInfo(fed=1, issued=1, ended=1)
     lines = f"x,0,0,4096,read\nx,10,{half},4096,read\nx,20,{half - 4096},8192,write\n"
     carry_out(members, tmp_path, lines)
     assert feeds.records == {100: [(0, 0), (20, half - 4096)], 101: [(10, half)]}
+
+
+def test_a_host_whose_slice_has_no_record_says_so_before_any_start(
+    monkeypatch: pytest.MonkeyPatch, members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(selector, "find", lambda text: disk(text, wwn="naa.1"))
+    with pytest.raises(SpekError, match=r"^a: no record of the trace starts on this host's part"):
+        carry_out(members, tmp_path, f"x,0,0,4096,read\nx,20,{512 * MIB - 4096},8192,write\n")
+    assert not any(kernel.start_ns for kernel in members.kernels.values())
+    assert not any(kernel.claimed for kernel in members.kernels.values())
+
+
+def saved(members: Members, feeds: Feeds, folder: Path) -> list[Result]:
+    """The results of two hosts, each with two of the four records of a trace."""
+    return merge.split(carry_out(members, folder, FOUR))
+
+
+def with_replay(result: Result, **changes: object) -> Result:
+    (host,) = result.hosts or []
+    assert host.run is not None and host.run.replay is not None
+    told = msgspec.structs.replace(host.run.replay, **changes)
+    run = msgspec.structs.replace(host.run, replay=told)
+    return msgspec.structs.replace(result, hosts=[msgspec.structs.replace(host, run=run)])
+
+
+def test_saved_parts_of_different_traces_are_refused(
+    members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    first, second = saved(members, feeds, tmp_path)
+    text = "a and b replayed parts of different traces: of 4 and of 5 records"
+    for pair in ([first, with_replay(second, records=5)], [with_replay(second, records=5), first]):
+        with pytest.raises(UsageError, match=text):
+            merge.merge(pair)
+
+
+def test_a_part_and_a_whole_replay_are_no_replay_together(
+    members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    first, second = saved(members, feeds, tmp_path)
+    with pytest.raises(UsageError, match="a replayed a part of its trace, and b all of it"):
+        merge.merge([first, with_replay(second, split=False)])
+    with pytest.raises(UsageError, match="b replayed a part of its trace, and a all of it"):
+        merge.merge([with_replay(first, split=False), second])
+
+
+def test_saved_parts_that_overlap_are_refused(
+    members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    first, second = saved(members, feeds, tmp_path)
+    text = "the parts of a, b overlap: together 5 records were fed, and the trace has 4 to replay"
+    with pytest.raises(UsageError, match=text):
+        merge.merge([first, with_replay(second, fed=3, issued=3)])
+    skipped = {"of no bytes": 1}
+    with pytest.raises(UsageError, match="together 4 records were fed, and the trace has 3"):
+        merge.merge([with_replay(each, skipped=skipped) for each in (first, second)])
+    # Only the devices of one host have no discards: the other one has sent its own.
+    merge.merge([with_replay(first, skipped={"the device has no discards": 2}), second])
+
+
+def test_a_merge_that_lacks_the_part_of_a_host_is_not_complete_and_says_so(
+    members: Members, feeds: Feeds, tmp_path: Path
+) -> None:
+    first, second = saved(members, feeds, tmp_path)
+    alone, whole = merge.merge([first]), merge.merge([first, second])
+    assert alone.replay is not None and not alone.replay.complete
+    (remark,) = (remark for remark in alone.remarks if "replay" in remark)
+    assert remark == (
+        "the replay is not complete: 2 records of the trace are in the parts of hosts whose results"
+        " are not here"
+    )
+    assert whole.replay is not None and whole.replay.complete
+    assert not any("not complete" in remark for remark in whole.remarks)
+    # A replay that was stopped lacks records for another reason.
+    stopped = merge.merge([with_replay(first, complete=False)])
+    assert stopped.replay is not None and not stopped.replay.complete
+    assert not any("not complete" in remark for remark in stopped.remarks)
 
 
 def test_hosts_that_overlap_replay_all_of_it_each(
@@ -223,7 +300,7 @@ def test_whole_replays_add_up_in_everything() -> None:
 
 
 def test_a_replay_without_the_part_of_a_lost_host_is_not_complete() -> None:
-    known = part_of()
+    known = part_of(records=5)
     alone, missed = replays.summed([known], 1), replays.summed([known], 2)
     assert alone is not None and alone.complete
     assert missed is not None and not missed.complete

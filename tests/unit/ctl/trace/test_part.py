@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +71,13 @@ def test_parts_are_the_whole(
     assert sorted(joined) == schedule(path, None, timing)
 
 
+def block_of(count: int) -> Block:
+    """So many records of no meaning."""
+    zeros = np.zeros(count, np.uint64)
+    small = zeros.astype(np.uint8)
+    return Block(zeros, zeros, zeros, small, small, zeros.astype(np.uint32), zeros)
+
+
 def test_a_piece_begins_at_its_start_and_ends_before_its_end() -> None:
     offsets = np.array([0, 511, 512, 1023, 1024, 2**63], np.uint64)
     zeros = np.zeros(len(offsets), np.uint64)
@@ -87,3 +94,18 @@ def test_a_part_without_a_device_of_the_trace_is_refused() -> None:
     part.check([0, 1])
     with pytest.raises(UsageError, match="the trace has 1 device, the fleet 3, and this host"):
         part.check([0])
+
+
+def test_a_part_without_records_is_refused_and_one_with_any_is_read_no_further() -> None:
+    part = Part(TARGETS, [Piece(1, 0, MIB)])
+    empty, full = block_of(0), block_of(1)
+
+    def blocks() -> Iterator[Block]:
+        yield from (empty, full)
+        raise AssertionError("it was read on")
+
+    part.check_records(blocks())
+    with pytest.raises(UsageError, match="no record of the trace starts on this host's part"):
+        part.check_records([empty, empty])
+    with pytest.raises(UsageError, match="no record of the trace starts on this host's part"):
+        part.check_records([])
