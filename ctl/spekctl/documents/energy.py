@@ -126,7 +126,7 @@ class Trial(Part, frozen=True):
     """A point of the search for the best depth and number of workers."""
 
     phase: str
-    workers: int
+    workers: Annotated[int, Meta(description="Of all hosts of a fleet together.")]
     depth: int
     work: Annotated[Given, Meta(description="In the unit of the phase.")]
     watts: Given | None
@@ -140,7 +140,7 @@ class EmeraldPhase(Part, frozen=True):
     name: str
     metric: Annotated[str, Meta(description="EP_..., or empty: preparation.")]
     unit: str
-    workers: int
+    workers: Annotated[int, Meta(description="Of all hosts of a fleet together.")]
     depth: Annotated[int | None, Meta(description="null: open loop, or idle.")]
     rate: Annotated[float | None, Meta(description="I/Os per second offered; null: closed loop.")]
     measured_ns: int
@@ -155,6 +155,9 @@ class EmeraldPhase(Part, frozen=True):
     text: Annotated[str, Meta(description="Which it misses, or how the run ended.")]
     power: PowerFigures | None
     result_file: Annotated[str | None, Meta(description="Beside this file; null: there is none.")]
+    workers_by_host: Annotated[
+        dict[str, int], Meta(description="Workers of each host of a fleet; empty: one machine.")
+    ] = msgspec.field(default_factory=dict)
 
 
 class EmeraldDurations(Part, frozen=True):

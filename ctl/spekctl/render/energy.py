@@ -116,6 +116,7 @@ def _emerald(report: EmeraldReport) -> Parts:
     if report.phases:
         yield "\nphases"
         yield _phases_table(report.phases)
+        yield from _workers_of_hosts(report.phases)
     for phase in report.phases:
         if not phase.passed:
             yield f"  missed: {phase.name}: {phase.text}"
@@ -144,6 +145,21 @@ def _phases_table(phases: Sequence[EmeraldPhase]) -> Table:
             "kept" if phase.passed else "MISSED",
         )
     return table
+
+
+def _workers_of_hosts(phases: Sequence[EmeraldPhase]) -> Iterator[str]:
+    """Workers of each host of a fleet; a line for each phase only if they differ."""
+    by_phase = {
+        phase.name: ", ".join(f"{host} {count}" for host, count in phase.workers_by_host.items())
+        for phase in phases
+        if phase.workers_by_host
+    }
+    told = set(by_phase.values())
+    if len(told) == 1:
+        yield f"  workers: {told.pop()}"
+        return
+    for name, text in by_phase.items():
+        yield f"  workers of {name}: {text}"
 
 
 def _trials_table(trials: Sequence[Trial]) -> Table:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from spekctl import units
-from spekctl.documents.pts import Measured, MetricName, Report, Run, metric_of
+from spekctl.documents.pts import Measured, MetricName, Parameters, Report, Run, metric_of
 from spekctl.render import pts as render
 from spekctl.report import benchmark
 from spekctl.report.sheet import Axis, Line, Plot, Quantity, Sheet, Strand, Verdict
@@ -19,6 +19,14 @@ _WRITTEN = Axis("written", "GiB")
 _STATES = {True: "steady state", False: "no steady state", None: "not complete"}
 
 
+def _outstanding(wanted: Parameters) -> str:
+    """I/Os and who sends them."""
+    if wanted.fleet:
+        clients = units.format_count(wanted.clients, "client")
+        return f"{wanted.depth} I/Os of {clients}; latency: 1 of each"
+    return f"{wanted.depth} I/Os of {wanted.workers} workers; latency: 1 of 1"
+
+
 def pts_sheet(file: str, report: Report) -> Sheet:
     """A PTS-like test."""
     sheet = benchmark.tested(file, "PTS-like test", report, render.parts(report))
@@ -29,7 +37,7 @@ def pts_sheet(file: str, report: Report) -> Sheet:
     ]
     wanted = report.parameters
     sheet.conditions += [
-        ("outstanding", f"{wanted.depth} I/Os of {wanted.workers} workers; latency: 1 of 1"),
+        ("outstanding", _outstanding(wanted)),
         ("length", f"{wanted.time_ns / 1e9:g} s each, at most {wanted.rounds} rounds"),
         ("seed", str(wanted.shape.seed)),
     ]

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+import msgspec
+
 from spekctl import recorded, units
 from spekctl.campaigns import energy, points
 from spekctl.campaigns.emerald import figures as emerald
@@ -48,11 +50,12 @@ def phase_of_run(
     missed = _missed(step, result, limits, mean, worst)
     power = power_of(result)
     watts = watts_of(power)
+    by_host = _workers_by_host(result)
     return EmeraldPhase(
         name=step.phase,
         metric=metric,
         unit=unit,
-        workers=step.workers,
+        workers=sum(by_host.values()) if by_host else step.workers,
         depth=step.depth,
         rate=step.rate,
         measured_ns=points.measured_ns(result),
@@ -65,7 +68,15 @@ def phase_of_run(
         text=missed or result.outcome.text,
         power=power,
         result_file=result_file,
+        workers_by_host=by_host,
     )
+
+
+def _workers_by_host(result: Result) -> dict[str, int]:
+    """Workers of each host of a fleet, which its plan sets; none of a single machine."""
+    return {
+        host.name: len(host.run.config.cpus) for host in result.hosts or [] if host.run is not None
+    }
 
 
 def _value(metric: str, work: Fraction, watts: Fraction | None) -> Figure | None:
@@ -276,7 +287,12 @@ def _report(
         raw_gigabytes=decimal_text(gigabytes) if gigabytes is not None else None,
         parameters=parameters,
         phases=phases,
-        trials=[trial_of(entry) for entry in done if entry.step.kind == "search"],
+        trials=[
+            # The search itself goes by what is asked for, which a fleet's plan overrides.
+            msgspec.structs.replace(trial_of(entry), workers=entry.figures.workers)
+            for entry in done
+            if entry.step.kind == "search"
+        ],
         targets=list(targets),
         environment=environment,
         remarks=list(remarks),

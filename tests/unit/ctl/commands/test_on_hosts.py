@@ -266,6 +266,11 @@ def test_phases_of_emerald_are_of_all_hosts(
     by_name = {phase["name"]: phase for phase in report["phases"]}
     assert float(by_name["random-read"]["work"]) > 0
     assert by_name["ready-idle"]["text"] == "skipped: power is not measured"
+    workers = {name: len(each.runs_seen[0].cpus) for name, each in members.kernels.items()}
+    for name in ("random-read", "sequential-read"):
+        assert by_name[name]["workers_by_host"] == workers
+        assert by_name[name]["workers"] == sum(workers.values()) == 2
+    assert {trial["workers"] for trial in report["trials"]} == {2}
     for kernel in members.kernels.values():
         assert kernel.runs_seen[0].count == (1 << 29) // (256 << 10)
         assert {config.arrivals[0].depth for config in kernel.runs_seen} == {1, 2}

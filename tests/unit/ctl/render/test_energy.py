@@ -57,6 +57,20 @@ def test_missed_phases_are_repeated_with_their_reason(tmp_path: Path) -> None:
     assert "raw capacity" not in contents(replace(report, raw_gigabytes=None))
 
 
+def test_workers_of_a_fleet_are_a_sum_and_those_of_each_host(tmp_path: Path) -> None:
+    report = document.read(report_files.energy_emerald(tmp_path / "e.json"), EmeraldReport)
+    assert "  workers:" not in contents(report)
+    both = {"a": 2, "b": 4}
+    phases = [replace(phase, workers=6, workers_by_host=both) for phase in report.phases]
+    text = contents(replace(report, phases=phases))
+    assert row_of(text, "hot-band")[2] == "6"
+    assert text.count("  workers: a 2, b 4") == 1
+    phases[1] = replace(phases[1], workers=2, workers_by_host={"a": 2})
+    text = contents(replace(report, phases=phases))
+    assert "  workers of hot-band: a 2, b 4" in text
+    assert "  workers of random-read: a 2\n" in text
+
+
 def test_metrics_that_are_not_known_are_dashes(tmp_path: Path) -> None:
     report = document.read(report_files.energy_dcse(tmp_path / "e.json"), DcseReport)
     changed = replace(report, against={"workload": figure(Fraction(5, 2), 1)})

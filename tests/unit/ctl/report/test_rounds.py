@@ -74,3 +74,14 @@ def test_a_run_that_failed_is_among_the_verdicts(whole: pts.Report) -> None:
         "the device is gone",
         False,
     )
+
+
+def test_outstanding_ios_of_a_fleet_are_those_of_its_clients(whole: pts.Report) -> None:
+    def told(**changes: object) -> str:
+        parameters = replace(whole.parameters, depth=32, workers=4, **changes)
+        return dict(rounds.pts_sheet("p", replace(whole, parameters=parameters)).conditions)[
+            "outstanding"
+        ]
+
+    assert told() == "32 I/Os of 4 workers; latency: 1 of 1"
+    assert told(fleet="a (weight 1)", clients=2) == "32 I/Os of 2 clients; latency: 1 of each"
