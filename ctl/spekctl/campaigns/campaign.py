@@ -95,6 +95,13 @@ class Hosts(Protocol):
     def request(self, workload: WorkloadFile, given: Options) -> Request:
         """What a step asks of them: loads are of all together. UsageError: they cannot."""
 
+    def purge(self, given: Options) -> Request:
+        """A step in which each host discards all blocks of its own devices."""
+
+    @property
+    def without_discards(self) -> Sequence[str]:
+        """Devices that cannot be purged, with their hosts."""
+
     def claimed(self, interrupts: Interrupts, write: bool) -> AbstractContextManager[None]:
         """Within the block they hold their devices; the first step claims them."""
 

@@ -24,7 +24,7 @@ Examples:
   spekctl pts --device /dev/nvme0n1 --write --quick
   spekctl pts --device /dev/nvme0n1 --write --tests iops,latency --depth 64 \\
       --workers 4
-  spekctl pts --fleet plan.toml --keys keys/controller --write --no-purge
+  spekctl pts --fleet plan.toml --keys keys/controller --write
   spekctl pts --device /dev/sdb --write --no-purge --until steady:range=10% \\
       --dry-run
 
@@ -133,8 +133,9 @@ def command(dry_run: bool, **given: Any) -> int:
     random from the purged state on. All data on the devices is overwritten.
 
     With --fleet, all clients of the plan are tested together: --depth is their total, and in
-    latency each has 1 I/O outstanding. --precondition and --saturation apply to the capacity of
-    each client, and a fleet needs --no-purge.
+    latency each has 1 I/O outstanding. Each client purges its own devices, of a shared device its
+    slice; if one device cannot be purged, none is. --precondition and --saturation apply to the
+    capacity of each client.
 
     The report goes to standard output and into DIR; `spekctl plot rounds` draws it. Results are
     PTS-like and unaudited.
@@ -156,11 +157,6 @@ def command(dry_run: bool, **given: Any) -> int:
             _print_plan(test)
         return 0
 
-    if given["fleet_file"] is not None and not given["no_purge"]:
-        raise UsageError(
-            "a purge replays a trace of discards on this machine: with --fleet, discard the devices"
-            " on their hosts, for example with blkdiscard, and give --no-purge"
-        )
     from spekctl.campaigns.pts import loads
     from spekctl.documents.pts import Step
 

@@ -169,7 +169,7 @@ class Coordinator:
 
     def prepare(self, holds: Literal["", "read", "write"] = "") -> None:
         """Claim the devices everywhere, or give all of them back. @holds: as of wire.Claim."""
-        with_trace = meaning.replays(self.plan.workload)
+        with_trace = meaning.replays(self.plan.workload) and not self.plan.purge
         given = {} if with_trace else slices.of(self.plan, self._devices())
         replayed = slices.replayed(self.plan, self._devices()) if with_trace else {}
         payloads = {}
@@ -190,6 +190,7 @@ class Coordinator:
                     command=list(self.command),
                     holds=holds,
                     replay=replayed.get(host.name),
+                    purge=self.plan.purge and host.role == "client",
                 )
             )
         self._remarks += slices.remarks(self.plan, self._devices())
@@ -266,6 +267,7 @@ class Coordinator:
                     options=dict(part.host.options),
                     seed=seed_of(plan.seed, place),
                     command=list(self.command),
+                    purge=plan.purge and part.host.role == "client",
                 )
             )
             for place, part in enumerate(self.parts.values())

@@ -284,10 +284,14 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     # The plan has all devices; an asu's own is one of them.
     devices = block_device.targets(asked.devices)
     load = dataclasses.replace(load, seed=asked.seed)
-    if meaning.replays(workload):
+    rooms = [Room(part.start, part.bytes) for part in asked.slices]
+    if asked.purge:
+        from spekctl.run import purge
+
+        wanted = purge.build(workload, devices, rooms, load, asked.destroy)
+    elif meaning.replays(workload):
         wanted = _replay_of(asked, workload, devices, load)
     else:
-        rooms = [Room(part.start, part.bytes) for part in asked.slices]
         subject = run_request.Subject(workload, devices)
         wanted = run_request.build(subject, load, asked.destroy, rooms=rooms)
     wanted = dataclasses.replace(wanted, rights=rights, command=list(asked.command))

@@ -331,6 +331,7 @@ class Member:
                 options=asked.options,
                 seed=asked.seed,
                 command=asked.command,
+                purge=asked.purge,
             )
         )
 
@@ -500,6 +501,8 @@ def _suppress(work: Callable[[], None]) -> None:
 
 def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
     """The devices that a plan names, as this host has them."""
+    from spekctl.run import replay_request
+
     holders = {candidate.path: candidate.in_use for candidate in rights.candidates()}
     seen = []
     for text in selectors:
@@ -515,6 +518,7 @@ def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
                 zone_bytes=device.zone_bytes,
                 facts=_facts(device),
                 in_use=holders.get(device.node, ""),
+                discards=replay_request.discards(device),
             )
         )
     return seen

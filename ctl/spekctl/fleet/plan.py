@@ -98,6 +98,8 @@ class Plan:
     seed: int
     ssh: SshTable
     hosts: tuple[Host, ...]
+    # Each client discards all blocks of its devices: the workload is that of a purge.
+    purge: bool = False
 
     @property
     def clients(self) -> list[Host]:

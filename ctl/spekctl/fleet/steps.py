@@ -20,12 +20,13 @@ from spekctl.errors import SpekError
 from spekctl.fleet import plan as plans
 from spekctl.fleet import results, slices, wire
 from spekctl.fleet.coordinator import Coordinator
+from spekctl.fleet.plan import Host, Plan
 from spekctl.fleet.wire import DeviceSeen
 from spekctl.run import request as run_request
 from spekctl.run.beside import View
 from spekctl.run.job import Interrupts, Request
 from spekctl.run.targets import Room
-from spekctl.workload import own_devices
+from spekctl.workload import meaning, own_devices
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Options
 
@@ -91,13 +92,8 @@ class FleetSteps:
     def request(self, workload: WorkloadFile, given: Options) -> Request:
         """The run as the first host has it, of whose config a result has; @given is of all hosts
         together."""
-        plan = plans.of_step(self._plan, workload, given)
-        first, *_ = self.names
-        (host,) = (host for host in plan.clients if host.name == first)
-        rooms = [
-            Room(part.start, part.bytes) for part in slices.of(plan, self._seen).get(first, [])
-        ]
-        seen = self._seen[first]
+        plan, host, rooms = self._first(workload, given)
+        seen = self._seen[host.name]
         as_there = own_devices.at(workload, wire.path_of(seen))
         subject = run_request.Subject(as_there, [_as_device(each) for each in seen])
         # CPUs and workers are those of the hosts, which check them.
@@ -105,6 +101,38 @@ class FleetSteps:
         request = run_request.build(subject, load, rooms=rooms)
         config = msgspec.structs.replace(request.config, seed=plan.seed, cpus=[])
         return dataclasses.replace(request, workload=workload, config=config, options=given)
+
+    def purge(self, given: Options) -> Request:
+        """A step in which each host discards all blocks of its devices, or of its slices of shared
+        ones; as the first host has it."""
+        from spekctl.run import purge
+
+        workload = purge.workload()
+        plan, host, rooms = self._first(workload, given)
+        devices = [_as_device(each) for each in self._seen[host.name]]
+        load = dataclasses.replace(host.load, cpus=None, workers=None)
+        can_discard = not self.without_discards
+        request = purge.build(workload, devices, rooms, load, can_discard=can_discard)
+        config = msgspec.structs.replace(request.config, seed=plan.seed, cpus=[])
+        return dataclasses.replace(request, config=config, options=given)
+
+    @property
+    def without_discards(self) -> list[str]:
+        """Devices that cannot be purged, with their hosts."""
+        return [
+            f"{device.path} of {name}"
+            for name in self.names
+            for device in self._seen[name]
+            if not device.discards
+        ]
+
+    def _first(self, workload: WorkloadFile, given: Options) -> tuple[Plan, Host, list[Room]]:
+        """The plan of a step, and what its first host has in it: slices only of shared devices."""
+        plan = plans.of_step(self._plan, workload, given)
+        first, *_ = self.names
+        (host,) = (host for host in plan.clients if host.name == first)
+        cut = slices.of(plan, self._seen).get(first, [])
+        return plan, host, [Room(part.start, part.bytes) for part in cut]
 
     @contextlib.contextmanager
     def claimed(self, interrupts: Interrupts, write: bool) -> Iterator[None]:
@@ -119,7 +147,11 @@ class FleetSteps:
     def measure(self, request: Request) -> Result:
         """A step on all hosts. One that has lost a host is incomplete, and its result says so."""
         assert request.options is not None
-        plan = plans.of_step(self._plan, request.workload, request.options)
+        plan = dataclasses.replace(
+            plans.of_step(self._plan, request.workload, request.options),
+            # The only step with a trace: workloads of commands with --fleet have none.
+            purge=meaning.replays(request.workload),
+        )
         coordinator = self._coordinator
         coordinator.view = self._view()
         if self._has_claimed:

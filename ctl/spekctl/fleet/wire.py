@@ -23,7 +23,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 6
+PROTOCOL = 7
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +72,8 @@ class Describe(Part, frozen=True):
 
 
 class DeviceSeen(Part, frozen=True):
-    """A device of a host. @in_use: why it cannot be tested; empty if it can."""
+    """A device of a host. @in_use: why it cannot be tested; empty if it can. @discards: it supports
+    discards."""
 
     selector: str
     path: str
@@ -83,6 +84,7 @@ class DeviceSeen(Part, frozen=True):
     zone_bytes: int
     in_use: str
     facts: DeviceFacts
+    discards: bool
 
     @property
     def identity(self) -> str:
@@ -164,7 +166,8 @@ class Claim(Part, frozen=True):
     """claim: claim the devices, check them, and get ready; answers with a Claimed. A host accepts
     one of them in its life. @slices: one for each device, or none. @holds: the devices are held for
     runs that follow, which read, or write as well; empty: there is no other run. @replay: the part
-    of a trace that the host replays; None: all of it, or there is none."""
+    of a trace that the host replays; None: all of it, or there is none. @purge: all blocks of the
+    devices, or of their slices, are discarded by a trace that the host makes."""
 
     run: str
     role: str
@@ -178,11 +181,12 @@ class Claim(Part, frozen=True):
     command: list[str]
     holds: Literal["", "read", "write"] = ""
     replay: ReplayPart | None = None
+    purge: bool = False
 
 
 class Step(Part, frozen=True):
     """step: get ready for @run, with the devices that are held; answers with a Claimed. Run @after,
-    the one before it, is over."""
+    the one before it, is over. @purge: as of Claim."""
 
     run: str
     after: str
@@ -190,6 +194,7 @@ class Step(Part, frozen=True):
     options: dict[str, str | bool | list[str]]
     seed: int
     command: list[str]
+    purge: bool = False
 
 
 class Claimed(Part, frozen=True):

@@ -206,9 +206,13 @@ def build(
     given: Options,
     destroy: Sequence[str] = (),
     part: Part | None = None,
+    trace: Trace | None = None,
+    can_discard: bool | None = None,
 ) -> Request:
     """The request of a run of a workload that replays a trace; reads the trace once. @part: what
-    these devices have of the targets of several machines; None: they are the targets."""
+    these devices have of the targets of several machines; None: they are the targets. @trace: the
+    trace; None: that of the workload's files. @can_discard: whether the devices support discards;
+    None: sysfs tells."""
     options, placed = near_devices(given, devices)
     name = workload.workload.name
     others = meaning.beside_trace(workload)
@@ -216,7 +220,7 @@ def build(
     (stream,) = (candidate for candidate in workload.stream if candidate.pattern == "trace")
     source = stream.trace
     assert source is not None
-    trace = open_trace([Path(path) for path in source.files])
+    trace = trace or open_trace([Path(path) for path in source.files])
     timing = timing_of(source, options.rate)
     look = look_at(trace, source.map == "pack")
     if part is None:
@@ -231,7 +235,9 @@ def build(
     if timing.pace is Pace.CLOSED and timing.depth < len(cpus):
         raise UsageError(f"--closed {timing.depth} is less than one I/O for each worker")
     without = {op: f"{op.text} is not replayed" for op in Op if op not in REPLAYED}
-    if not all(discards(device) for device in devices):
+    if can_discard is None:
+        can_discard = all(discards(device) for device in devices)
+    if not can_discard:
         without[Op.DISCARD] = "the device has no discards"
     _check_left(trace, look, without)
     if source.bursts:

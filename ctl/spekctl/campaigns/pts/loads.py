@@ -11,55 +11,68 @@ from spekctl.block.device import Device
 from spekctl.campaigns.benchmark import Disks
 from spekctl.campaigns.campaign import SECOND
 from spekctl.campaigns.pts.plan import tests_of
+from spekctl.documents import per_host
 from spekctl.documents.pts import Parameters, Step
+from spekctl.documents.result import Result
+from spekctl.documents.result_parts import ReplayResult
 from spekctl.errors import UsageError
 from spekctl.run.job import Request
-from spekctl.workload.model import Arrival, Header, Stream, TraceSource, WorkloadFile
+from spekctl.workload.model import Arrival, Header, Stream, WorkloadFile
 from spekctl.workload.options import Options
 from spekctl.workload.values import Pattern
 
-PURGE = "purge.csv"
-DISCARD_BYTES = 1 << 30
-DISCARDS_OUTSTANDING = 4
 # Of runs that end by their amount.
 LONG_INTERVAL_NS = 10 * SECOND
 
 
-def check_purge(devices: Sequence[Device]) -> None:
+def check_purge(disks: Disks) -> None:
     """Refuse a purge of devices that cannot discard."""
+    from spekctl.run.purge import WHY_NOT
     from spekctl.run.replay_request import discards
 
-    for device in devices:
-        if not discards(device):
-            raise UsageError(
-                f"{device.path} cannot be purged: it does not support discards; with --no-purge the"
-                " test starts from the state that the device is in, and the report says so"
-            )
+    unable = (
+        disks.hosts.without_discards
+        if disks.hosts is not None
+        else [device.path for device in disks.devices if not discards(device)]
+    )
+    if unable:
+        raise UsageError(f"{', '.join(unable)} cannot be purged: {WHY_NOT}")
 
 
 def write_purge(folder: Path, devices: Sequence[Device]) -> None:
     """The discards of all blocks as a trace, whose devices are the targets in turn."""
+    from spekctl.run import purge
+
     lines = ["at_ns,device,offset_bytes,bytes,op"]
-    for index, device in enumerate(devices):
-        end = device.bytes // device.logical_block * device.logical_block
-        lines += [
-            f"0,{index},{start},{min(DISCARD_BYTES, end - start)},discard"
-            for start in range(0, end, DISCARD_BYTES)
-        ]
-    files.write(folder / PURGE, ("\n".join(lines) + "\n").encode())
+    lines += [f"0,{index},{start},{size},discard" for index, start, size in purge.extents(devices)]
+    files.write(folder / purge.NAME, ("\n".join(lines) + "\n").encode())
 
 
 def purge_request(folder: Path, disks: Disks) -> Request:
-    """The run that discards all blocks."""
-    from spekctl.run import replay_request
+    """The run that discards all blocks; of hosts, each those of its own devices."""
+    from spekctl.run import purge, replay_request
 
-    source = TraceSource([str(folder / PURGE)], closed=DISCARDS_OUTSTANDING)
-    return replay_request.build(
-        replay_request.workload_of(source),
-        disks.devices,
-        Options(write=disks.write, interval_ns=SECOND),
-        disks.destroy,
-    )
+    options = Options(write=disks.write, interval_ns=SECOND)
+    if disks.hosts is not None:
+        return disks.hosts.purge(options)
+    workload = purge.workload(str(folder / purge.NAME))
+    return replay_request.build(workload, disks.devices, options, disks.destroy)
+
+
+def unpurged_of(result: Result) -> list[str] | None:
+    """Hosts that have not discarded all of their blocks; empty: this machine has not. None: all of
+    them have."""
+
+    def is_whole(replay: ReplayResult | None) -> bool:
+        return replay is not None and replay.complete and not replay.skipped
+
+    if is_whole(result.replay):
+        return None
+    return [
+        host.name
+        for host in per_host.clients(result.hosts or [])
+        if host.run is None or not is_whole(host.run.replay)
+    ]
 
 
 def load_of(step: Step, pattern: Pattern, depth: int) -> WorkloadFile:

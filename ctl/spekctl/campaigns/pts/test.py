@@ -13,7 +13,13 @@ from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.benchmark import Benchmark, Plan
 from spekctl.campaigns.campaign import Outcome, Tools
 from spekctl.campaigns.pts import plan
-from spekctl.campaigns.pts.loads import check_purge, purge_request, request_of, write_purge
+from spekctl.campaigns.pts.loads import (
+    check_purge,
+    purge_request,
+    request_of,
+    unpurged_of,
+    write_purge,
+)
 from spekctl.campaigns.pts.report import build, run_of, samples_of
 from spekctl.documents.document import Kind
 from spekctl.documents.pts import Parameters, Report, Run, Sample, Step
@@ -61,10 +67,11 @@ class PtsTest(Benchmark[Step, Run, Report]):
     def record_of(self, step: Step, outcome: Outcome, file: str) -> tuple[Run, str]:
         assert isinstance(outcome, Result)
         if step.kind == "purge":
-            replay = outcome.replay
-            if replay is None or not replay.complete or replay.skipped:
+            unpurged = unpurged_of(outcome)
+            if unpurged is not None:
+                where = f" on {', '.join(unpurged)}" if unpurged else ""
                 raise SpekError(
-                    f"{step.name}: not all blocks were discarded: {outcome.outcome.text}"
+                    f"{step.name}: not all blocks were discarded{where}: {outcome.outcome.text}"
                 )
         if step.kind == "saturation":
             self.saturation = samples_of(outcome)
@@ -91,7 +98,7 @@ class PtsTest(Benchmark[Step, Run, Report]):
 
     def prepare(self, tools: Tools) -> None:
         """The purge replays a file of its own."""
-        if self.parameters.purge:
+        if self.parameters.purge and self.hosts is None:
             write_purge(self.folder, self.devices)
 
     def request(self, step: Step) -> Request:
@@ -116,7 +123,7 @@ class PtsTest(Benchmark[Step, Run, Report]):
                         f" device's logical block of {units.format_bytes(largest)}"
                     )
         if self.parameters.purge:
-            check_purge(self.devices)
+            check_purge(self.disks)
             if not (dry or self.write):
                 refuse_without_write(self.devices)
         Benchmark.check(self, dry)

@@ -3,18 +3,27 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.fakes.fleet_members import Members, commands_on
+from lib.fakes.machine import disk
 
 from spekctl.errors import ExitCode
-from spekctl.run import ending
+from spekctl.fleet import selector
+from spekctl.kernel import traces
+from spekctl.kernel.records import ReplayInfo
+from spekctl.run import ending, replay, replay_request
+from spekctl.trace.columns import Op
 
+GIB = 1 << 30
 FLEET = ("--fleet", "plan.toml", "--progress", "none")
 SWEEP = ("sweep", "random-read-4k", *FLEET, "--time", "10s", "--folder", "f")
 
@@ -239,10 +248,93 @@ def test_rounds_of_pts_are_of_all_hosts(spekctl: Spekctl, members: Members, tmp_
     assert all(read(tmp_path / "t" / run["result_file"])["hosts"] for run in rounds)
 
 
-def test_a_purge_of_a_fleet_is_refused(spekctl: Spekctl, members: Members) -> None:
-    outcome = spekctl("pts", *FLEET, "--write")
-    assert outcome.code == ExitCode.USAGE and "and give --no-purge" in outcome.err
-    assert members.asked == []
+PURGED = ("pts", *FLEET, "--write", "--tests", "saturation", "--quick", "--saturation-time", "2s")
+
+
+class Discards:
+    """What hosts are fed, by the numbers of their runs: those of Members are 100 and 101."""
+
+    def __init__(self) -> None:
+        self.records: dict[int, list[tuple[int, int, int]]] = {}
+
+    def feed(self, run: int, worker: int, records: bytes) -> int:
+        table = np.frombuffer(bytes(records), replay.RECORD)
+        fed = [(int(each["op"]), int(each["addr"]), int(each["bytes"])) for each in table]
+        self.records.setdefault(run, []).extend(fed)
+        return len(table)
+
+    def end(self, run: int, count: int) -> None:
+        """All were fed."""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+@pytest.fixture
+def discards(monkeypatch: pytest.MonkeyPatch, members: Members) -> Discards:
+    fake = Discards()
+    monkeypatch.setattr(traces, "connect", lambda: fake)
+    monkeypatch.setattr(replay_request, "discards", lambda device: True)
+    for kernel in members.kernels.values():
+        kernel.replay = ReplayInfo(fed=1, issued=1, ended=1)
+    return fake
+
+
+def test_each_host_of_a_fleet_purges_its_own_devices_under_its_claim(
+    spekctl: Spekctl, members: Members, discards: Discards, tmp_path: Path
+) -> None:
+    outcome = spekctl(*PURGED, "--folder", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert discards.records == {100: [(Op.DISCARD, 0, GIB)], 101: [(Op.DISCARD, 0, GIB)]}
+    for kernel in members.kernels.values():
+        operations = [[stream.operation for stream in each.streams] for each in kernel.runs_seen]
+        assert operations == [["discard"], ["transfer"]]
+        assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
+    purge = read(tmp_path / "t/0001-saturation-purge.json")
+    assert {host["name"]: host["run"]["replay"]["issued"] for host in purge["hosts"]} == {
+        "a": 1,
+        "b": 1,
+    }
+    assert purge["replay"]["records"] == 2 and purge["replay"]["complete"]
+    report = read(tmp_path / "t/report.json")
+    assert report["parameters"]["purge"] and report["runs"][0]["step"]["kind"] == "purge"
+    # No file travels, and none is left.
+    assert not (tmp_path / "t/purge.csv").exists()
+
+
+def test_hosts_that_share_a_device_purge_a_slice_each(
+    spekctl: Spekctl, discards: Discards, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selector, "find", lambda text: disk(text, wwn="naa.1"))
+    assert spekctl(*PURGED, "--folder", "t").code == ExitCode.OK
+    half = GIB // 2
+    # The plan has b first.
+    assert discards.records == {
+        100: [(Op.DISCARD, 0, half)],
+        101: [(Op.DISCARD, half, half)],
+    }
+
+
+def test_a_fleet_with_a_device_that_cannot_be_purged_erases_nothing(
+    spekctl: Spekctl, members: Members, discards: Discards, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = itertools.count()
+    monkeypatch.setattr(replay_request, "discards", lambda device: next(known) > 0)
+    outcome = spekctl(*PURGED, "--folder", "t")
+    assert outcome.code == ExitCode.USAGE
+    assert re.search("/dev/fake0 of [ab] cannot be purged: it does not support", outcome.sentence)
+    assert "claim" not in {verb for _, verb in members.asked} and not discards.records
+
+
+def test_a_host_that_has_not_discarded_all_blocks_is_named(
+    spekctl: Spekctl, members: Members, discards: Discards
+) -> None:
+    members.kernels["a"].replay = ReplayInfo(fed=1, issued=0, ended=1)
+    outcome = spekctl(*PURGED, "--folder", "t")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert "saturation-purge: not all blocks were discarded on a: " in outcome.err
+    for kernel in members.kernels.values():
+        assert len(kernel.runs_seen) == 1 and not kernel.claimed
 
 
 def test_phases_of_emerald_are_of_all_hosts(
