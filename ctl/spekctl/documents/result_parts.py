@@ -415,6 +415,12 @@ class LogResult(Part, frozen=True):
         bool, Meta(description="Every I/O of the run has its record, by all counts.")
     ]
     text: Annotated[str, Meta(description="Why it is not complete, as a sentence; else empty.")]
+    failed_ns: Annotated[
+        int,
+        Meta(
+            description="When nothing more could be written, CLOCK_MONOTONIC; 0: it always could."
+        ),
+    ] = 0
 
 
 class ReplayResult(Part, frozen=True):

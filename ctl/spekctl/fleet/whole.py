@@ -84,7 +84,7 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
         intervals=intervals,
         intervals_dropped=sum(run.intervals_dropped for run in runs),
         prober=None,
-        remarks=[*_remarks(hosts), *_missing_records(hosts)],
+        remarks=[*_remarks(hosts, start_ns), *_missing_records(hosts)],
         power=power,
         power_text=_grouped([(host.name, run.power_text) for host, run in known], len(hosts)),
         replay=replays.summed(
@@ -135,7 +135,7 @@ def _who(names: Sequence[str], hosts: int) -> str:
     return f"{listed} and {more} more: " if more > 0 else f"{listed}: "
 
 
-def _remarks(hosts: Sequence[HostResult]) -> list[str]:
+def _remarks(hosts: Sequence[HostResult], start_ns: int) -> list[str]:
     said = [
         (host.name, remark) for host in hosts if host.run is not None for remark in host.run.remarks
     ]
@@ -145,7 +145,7 @@ def _remarks(hosts: Sequence[HostResult]) -> list[str]:
         if host.clock.stepped_ns
     ]
     said += [
-        (host.name, _log_text(host.run.log))
+        (host.name, _log_text(host.run.log, host, start_ns))
         for host in hosts
         if host.run is not None and host.run.log is not None and not host.run.log.complete
     ]
@@ -165,10 +165,13 @@ def _missing_records(hosts: Sequence[HostResult]) -> list[str]:
     ]
 
 
-def _log_text(log: LogResult) -> str:
-    """What became of a log that does not have all of its run."""
+def _log_text(log: LogResult, host: HostResult, start_ns: int) -> str:
+    """What became of a log that does not have all of its run, and when, by the common clock."""
     where = log.file or "no file"
-    return f"log: {log.records:,} records, {log.lost:,} lost, {where}: {log.text}"
+    text = f"log: {log.records:,} records, {log.lost:,} lost, {where}: {log.text}"
+    if not log.failed_ns or host.start.monotonic_ns is None:
+        return text
+    return f"{text}, at {(log.failed_ns + host.start.offset_ns - start_ns) / 1e9:.1f} s"
 
 
 def _loss_text(host: HostResult, start_ns: int) -> str:

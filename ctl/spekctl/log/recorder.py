@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,8 +80,9 @@ class IoLog:
         )
         self._threads: list[threading.Thread] = []
         self._ending = threading.Event()
-        # Why the log ended early; set by the thread that failed, looked at by the others.
+        # Why the log ended early, and when; set by the thread that failed, looked at by the others.
         self._trouble = ""
+        self._failed_ns = 0
         self._useless = False
         self._told = False
 
@@ -133,6 +135,7 @@ class IoLog:
             buffer_records=self._buffer_records,
             complete=not text,
             text=text,
+            failed_ns=self._failed_ns,
         )
 
     def close(self) -> None:
@@ -164,11 +167,16 @@ class IoLog:
         try:
             yield
         except LogFullError as error:
-            self._trouble = error.message
+            self._fail(error.message)
         except Exception as error:
             self._useless = True
             reason = _reason_of(error)
-            self._trouble = f"{self._place.name} could not be written and was deleted ({reason})"
+            self._fail(f"{self._place.name} could not be written and was deleted ({reason})")
+
+    def _fail(self, trouble: str) -> None:
+        # The time of the first failure; the last thread to look at @_trouble tells the reason.
+        self._failed_ns = self._failed_ns or time.monotonic_ns()
+        self._trouble = trouble
 
     def _header(self, plan: Plan, info: RunInfo, records: int, ios: int) -> LogHeader:
         return LogHeader(
@@ -229,7 +237,7 @@ class IoLog:
             for block in filler.rest():
                 self._blocks.put(block)
         except Exception as error:
-            self._trouble = f"reading the kernel's log buffer failed ({_reason_of(error)})"
+            self._fail(f"reading the kernel's log buffer failed ({_reason_of(error)})")
         finally:
             self._blocks.put(None)
 

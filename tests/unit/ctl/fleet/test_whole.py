@@ -156,6 +156,17 @@ def test_a_clock_that_was_set_is_remarked() -> None:
     assert "beta: the clock was set by 2.00 ms meanwhile" in fleet.remarks
 
 
+def test_a_log_that_failed_is_remarked_with_its_time() -> None:
+    log = LogResult("", 0, 0, 7, 7, 0, 1024, False, "no room")
+    spec = Spec("beta")
+    own = result_of(spec, log=log)
+    failed = msgspec.structs.replace(log, failed_ns=own.start.monotonic_ns + 2_500_000_000)
+    beta = of_host(result_of(spec, log=failed), facts_of(spec))
+    fleet = merge([fleet_of(Spec("alpha")), beta])
+    (remark,) = (remark for remark in fleet.remarks if "log: " in remark)
+    assert remark == "beta: log: 0 records, 7 lost, no file: no room, at 2.5 s"
+
+
 def test_a_log_that_is_not_complete_is_remarked() -> None:
     logs = {
         "alpha": LogResult("run.alpha.parquet", 9, 100, 0, 100, 0, 1024, True, ""),

@@ -265,7 +265,7 @@ def test_whatever_is_missing_is_counted_and_said(
     assert outcome.code == ExitCode.OK
     assert (data["log"]["records"], data["log"]["lost"]) == (270, lost)
     assert data["log"]["text"].startswith(text)
-    assert not data["log"]["complete"]
+    assert not data["log"]["complete"] and data["log"]["failed_ns"] == 0
     assert f"log: 270 records, 30 lost, {path}: {text}" in outcome.out
     assert (open_log(path).header.lost, open_log(path).header.complete) == (30, False)
 
@@ -293,7 +293,9 @@ def test_a_writer_that_fails_ends_the_log_and_not_the_run(
     monkeypatch.setattr(recorder, "BLOCK_RECORDS", 50)
     kernel.on_wait = until_the_log_has_ended
     path = tmp_path / "log"
+    before_ns = time.monotonic_ns()
     outcome, data = logged(spekctl, path)
+    assert before_ns < data["log"]["failed_ns"] < time.monotonic_ns()
     assert outcome.code == ExitCode.OK
     reason = f"{path} could not be written and was deleted (No space left on device)"
     assert f"the log has ended, the run continues: {reason}" in outcome.err
