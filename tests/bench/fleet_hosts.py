@@ -80,7 +80,7 @@ class Hosts:
                 host.armed = wire.decode(payload, wire.Arm)
                 offset_ns = time.time_ns() - time.monotonic_ns()
                 start_ns = host.armed.start_real_ns - offset_ns
-                return wire.Armed(start_ns, Distance(offset_ns, 100))
+                return wire.Armed(start_ns, Distance(offset_ns, 100), time.time_ns())
             case Verb.CONFIRM:
                 self.loop.call_soon_threadsafe(self.loop.create_task, self._run(host))
                 return None

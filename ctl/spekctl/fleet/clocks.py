@@ -48,6 +48,15 @@ class _Moment(NamedTuple):
     mono_s: float
 
 
+def _plainly_wrong(skew: Skew, allowed_ns: int | None) -> str:
+    """How far a clock is off, at least, if that is more than is allowed; else empty."""
+    seen_ns = abs(skew.ns) - skew.bound_ns
+    if seen_ns <= (allowed_ns if allowed_ns is not None else PLAINLY_WRONG_NS):
+        return ""
+    side = "ahead of" if skew.ns > 0 else "behind"
+    return f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's"
+
+
 class HostClocks:
     """@real_ns: the controller's clock."""
 
@@ -102,14 +111,9 @@ class HostClocks:
     def refusal(self, name: str, bound: Bound, allowed_ns: int | None) -> str:
         """Why the clock of a host, with the error bound @bound, is refused; empty if it is not.
         @allowed_ns: max_skew of the plan, None without one."""
-        skew = self._skews[name]
-        seen_ns = abs(skew.ns) - skew.bound_ns
-        if seen_ns > (allowed_ns if allowed_ns is not None else PLAINLY_WRONG_NS):
-            side = "ahead of" if skew.ns > 0 else "behind"
-            return (
-                f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's;"
-                " synchronize both with chrony or PTP"
-            )
+        wrong = _plainly_wrong(self._skews[name], allowed_ns)
+        if wrong:
+            return f"{wrong}; synchronize both with chrony or PTP"
         if allowed_ns is None:
             return ""
         if bound.bound_ns is None:
@@ -123,6 +127,15 @@ class HostClocks:
                 f" the plan has max_skew = {units.format_ns(allowed_ns)}"
             )
         return ""
+
+    def set_since(self, armed_ns: int, sent_ns: int, came_ns: int, allowed_ns: int | None) -> str:
+        """Why a start is called off by a host's clock; empty if it is not. The start is a time of
+        that clock, which may have been set after it was measured. @armed_ns: its time when it was
+        armed, by an answer that came at @came_ns to a question sent at @sent_ns. @allowed_ns: as of
+        refusal()."""
+        half_ns = max(0, came_ns - sent_ns) // 2
+        wrong = _plainly_wrong(Skew(armed_ns - sent_ns - half_ns, half_ns), allowed_ns)
+        return f"{wrong}: one of them was set after the check" if wrong else ""
 
     def _take(self, name: str, pong: wire.Pong, sent_ns: int, came_ns: int) -> None:
         half_ns = (came_ns - sent_ns) // 2

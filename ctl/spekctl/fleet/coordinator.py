@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -283,7 +284,9 @@ class Coordinator:
             patience.round_trips * self.clocks.worst_s,
             patience.rounds * self.clocks.round_s,
         )
-        self._start_ns = self.real_ns() + round(lead_s * SECOND)
+        sent_ns = self.real_ns()
+        self._start_ns = sent_ns + round(lead_s * SECOND)
+        came_ns: dict[str, int] = {}
         arm = wire.encode(wire.Arm(self.run_id, self._start_ns))
         answers = self._ask(
             Verb.ARM,
@@ -291,8 +294,10 @@ class Coordinator:
             wire.Armed,
             lead_s - patience.margin_s,
             late="the start is called off",
+            came_ns=came_ns,
         )
         self._check_interrupts()
+        self._check_clocks(answers, sent_ns, came_ns)
         confirm = wire.encode(wire.OfRun(self.run_id))
         for name, answer in answers.items():
             part = self.parts[name]
@@ -304,6 +309,21 @@ class Coordinator:
         self.view.note(
             f"{units.format_count(len(answers), 'host')} armed, to start in {self._left_s():.1f} s"
         )
+
+    def _check_clocks(
+        self, answers: Mapping[str, wire.Armed], sent_ns: int, came_ns: Mapping[str, int]
+    ) -> None:
+        """RefusedError if a host would start at another time, because a clock was set."""
+        now_ns = self.real_ns()
+        wrong = {
+            name: self.clocks.set_since(
+                answer.now_real_ns, sent_ns, came_ns.get(name, now_ns), self.plan.max_skew_ns
+            )
+            for name, answer in answers.items()
+        }
+        if any(wrong.values()):
+            told = "; ".join(f"{name}: {text}" for name, text in wrong.items() if text)
+            raise RefusedError(f"{told}; the start is called off")
 
     def follow(self) -> None:
         """Follow the run until every host has ended or is lost."""
@@ -460,9 +480,14 @@ class Coordinator:
         kind: type,
         patience_s: float,
         late: str = "",
+        came_ns: dict[str, int] | None = None,
     ) -> dict[str, Any]:
-        """The answers of all hosts; SpekError with the sentences of hosts that give none."""
+        """The answers of all hosts; SpekError with the sentences of hosts that give none.
+        @came_ns: gets the times at which the answers arrived."""
         asked = {name: self.engine.call(name, verb, data) for name, data in payloads.items()}
+        if came_ns is not None:
+            for name, future in asked.items():
+                future.add_done_callback(partial(self._note_time, came_ns, name))
         self._wait(asked, patience_s, 1)
         self._check_interrupts()
         answers, errors = {}, []
@@ -475,6 +500,10 @@ class Coordinator:
             text = "; ".join(f"{name}: {error.message}" for name, error in errors)
             raise _with_code(text, [error for _, error in errors])
         return answers
+
+    def _note_time(self, came_ns: dict[str, int], name: str, answered: Future[bytes]) -> None:
+        """In the engine's thread. A waiter may wake before: its time is later, and will do."""
+        came_ns[name] = self.real_ns()
 
     def _measure_clocks(self) -> None:
         def wait(pending: Collection[Future[Any]]) -> None:

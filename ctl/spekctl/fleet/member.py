@@ -397,7 +397,7 @@ class Member:
             self._abandon_released()
             raise RefusedError(RELEASED)
         threading.Thread(target=self._carry_out, name="run", daemon=True).start()
-        return wire.Armed(start_ns, distance)
+        return wire.Armed(start_ns, distance, time.time_ns())
 
     def _carry_out(self) -> None:
         """In a thread: the run from its start to its result."""

@@ -213,10 +213,12 @@ class Arm(Part, frozen=True):
 
 
 class Armed(Part, frozen=True):
-    """The start that the kernel has been given, by this distance of the clocks."""
+    """The start that the kernel has been given, by this distance of the clocks. @now_real_ns: the
+    time of the answer, which shows a clock that was set after the check."""
 
     start_mono_ns: int
     distance: Distance
+    now_real_ns: int
 
 
 class OfRun(Part, frozen=True):

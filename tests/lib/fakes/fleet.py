@@ -63,6 +63,7 @@ class FakeHost:
     devices: Sequence[wire.DeviceSeen] = (device(),)
     clock: Bound = CHRONY
     clock_off_ns: int = 0
+    set_by_ns: int = 0  # its clock, after the check
     stepped_ns: int = 0
     asked: list[str] = field(default_factory=list)
     claimed: wire.Claim | None = None
@@ -90,7 +91,8 @@ class FakeHost:
                 return wire.Claimed("random-read-4k on /dev/fake0")
             case Verb.ARM:
                 self.armed = wire.decode(payload, wire.Arm)
-                return wire.Armed(5_000, Distance(self.armed.start_real_ns - 5_000, 100))
+                own_ns = now_ns + self.clock_off_ns + self.set_by_ns
+                return wire.Armed(5_000, Distance(self.armed.start_real_ns - 5_000, 100), own_ns)
             case Verb.STATUS:
                 return wire.State(wire.Phase.RUNNING)
             case Verb.RESULT:

@@ -186,6 +186,29 @@ def test_a_clock_that_is_plainly_wrong_is_refused(
 
 
 @pytest.mark.parametrize(
+    ("set_by_ns", "extra", "sentence"),
+    [
+        (3600 * SECOND, (), "3600 s or more ahead of the controller's"),
+        (-SECOND, (), "1.00 s or more behind the controller's"),
+        (2_000_000, ('max_skew = "1ms"',), "2.00 ms or more ahead of the controller's"),
+        (2_000_000, (), ""),
+    ],
+)
+def test_a_clock_that_is_set_after_the_check_calls_the_start_off_everywhere(
+    set_by_ns: int, extra: tuple[str, ...], sentence: str
+) -> None:
+    """Its host would start at that time of its own clock: an hour later, or in the past."""
+    rig = Rig(*extra)
+    rig["c"].set_by_ns = set_by_ns
+    if not sentence:
+        assert rig.run().code is ExitCode.OK
+        return
+    text = f"c: its clock is {sentence}: one of them was set after the check; the start is called"
+    assert text in rig.refused().message
+    assert rig.asked(Verb.CONFIRM) == [] and rig.asked(Verb.RELEASE) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
     ("answer", "sentence", "code"),
     [
         (REFUSED, "b: /dev/fake0 is in use: mounted on /srv", ExitCode.REFUSED),

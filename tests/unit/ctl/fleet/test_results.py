@@ -112,7 +112,7 @@ def test_a_host_that_was_lost_is_in_it() -> None:
 def test_its_intervals_up_to_there_are_in_it() -> None:
     told = outcome(a=collected(result("1")))
     lost = told.parts[1]
-    lost.armed = wire.Armed(5_000, Distance(START_NS - 5_000, 100))
+    lost.armed = wire.Armed(5_000, Distance(START_NS - 5_000, 100), START_NS)
     lost.rows = tuple(FakeKernelWithRows().intervals(7, 0))
     (_, b, _) = merged(told).hosts or []
     assert b.start.actual_ns == START_NS and len(b.rows.start_ns) == 2

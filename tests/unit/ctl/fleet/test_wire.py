@@ -12,7 +12,7 @@ from spekctl.fleet.clock import Distance
 
 
 def test_an_answer_comes_back_as_it_was() -> None:
-    armed = wire.Armed(5, Distance(7, 1))
+    armed = wire.Armed(5, Distance(7, 1), 9)
     assert wire.answer_of(wire.encode({"answer": armed}), wire.Armed) == armed
 
 
