@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lib.build.sources import ROOT
 
 from spekctl.errors import UsageError
 from spekctl.fleet import plan
@@ -23,6 +24,17 @@ name = "client1"
 devices = ["wwn:naa.6001"]
 """
 GOOD = FLEET + CLIENT
+
+
+def test_the_plan_of_the_readme_is_for_the_hosts_that_it_makes_keys_for() -> None:
+    text = (ROOT / "ctl/spekctl/fleet/README.md").read_text()
+    start = text.partition("## Start")[2].partition("\n## ")[0]
+    lines = [line[4:] for line in start.splitlines() if line[:4] == "    " or not line]
+    body = "\n".join(lines)
+    planned = plan.parse(body[body.index("[fleet]") : body.index("spekctl fleet join")])
+    (init,) = (line for line in lines if line.startswith("spekctl fleet init"))
+    assert init.partition("#")[0].split()[4:] == [host.name for host in planned.hosts]
+    assert f"spekctl fleet join {planned.listen} " in body
 
 
 def test_a_plan_says_who_does_what() -> None:
