@@ -83,6 +83,9 @@ UNREAD_MOST = 16 << 20
 EVENT_BYTES = 1 << 10
 # Most refusals, by address and reason, that are counted separately.
 REFUSED_MOST = 100
+# Most connections that have not joined, besides one for each host that is still to join: so many
+# open files can peers without a certificate take.
+STRANGERS_MOST = 64
 # Open files for a host: its connection, and those of its start over SSH.
 FILES_PER_HOST = 4
 OWN_FILES = 256
@@ -223,10 +226,23 @@ class _Listener(TLSListener):  # type: ignore[misc]
 
     comm_class = _Comm
 
-    def __init__(self, *where: Any, tell: Callable[[str, str], None], **more: Any) -> None:
-        """@tell: called with the peer's address, without port, and the reason."""
+    def __init__(
+        self,
+        *where: Any,
+        tell: Callable[[str, str], None],
+        strangers_most: Callable[[], int],
+        **more: Any,
+    ) -> None:
+        """@tell: called with the peer's address, without port, and the reason. @strangers_most:
+        most connections that known() has not been told of."""
         super().__init__(*where, **more)
         self._tell = tell
+        self._strangers_most = strangers_most
+        self._strangers: set[Any] = set()
+
+    def known(self, comm: Any) -> None:
+        """The peer has joined."""
+        self._strangers.discard(comm.stream)
 
     async def _prepare_stream(self, stream: Any, address: str) -> Any:
         try:
@@ -242,9 +258,17 @@ class _Listener(TLSListener):  # type: ignore[misc]
         return stream
 
     async def _handle_stream(self, stream: Any, address: Any) -> None:
-        # A peer may have gone by the end of the handshake.
-        with contextlib.suppress(OSError):
-            await super()._handle_stream(stream, address)
+        if len(self._strangers) >= self._strangers_most():
+            self._tell(str(address[0]), "too many connections have not joined")
+            stream.close()
+            return
+        self._strangers.add(stream)
+        try:
+            # A peer may have gone by the end of the handshake.
+            with contextlib.suppress(OSError):
+                await super()._handle_stream(stream, address)
+        finally:
+            self._strangers.discard(stream)
 
     async def on_connection(self, comm: Any, handshake_overrides: Any = None) -> None:
         try:
@@ -390,6 +414,7 @@ class DaskEngine:
             self._listen,
             self._serve,
             tell=self._note_refusal,
+            strangers_most=lambda: STRANGERS_MOST + len(self._expected) - len(self._guests),
             ssl_context=self._context,
             require_encryption=True,
         )
@@ -481,6 +506,7 @@ class DaskEngine:
             comm.heard = guest.hear
             await comm.write({"status": "OK"})
             self._guests[guest.name] = guest
+            self._listener.known(comm)
             with self._lock:
                 self._addresses[guest.name] = _without_port(comm.peer_address)
         finally:

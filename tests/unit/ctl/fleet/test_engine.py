@@ -449,6 +449,32 @@ def test_a_peer_that_says_nothing_does_not_keep_its_connection(
         assert text.startswith(f"127.0.0.1 was refused: {why}")
 
 
+def test_peers_without_a_certificate_cannot_take_all_open_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or the controller could not open the file of its result."""
+    monkeypatch.setattr(engine, "STRANGERS_MOST", 2)
+    with Fleet(tmp_path, ["a"]) as fleet, contextlib.ExitStack() as open_ones:
+
+        def connect_silent() -> socket.socket:
+            peer = socket.create_connection(port_of(fleet), SOON_S)
+            return open_ones.enter_context(peer)
+
+        # Two, and one in place of the host.
+        first, *_ = [connect_silent() for _ in range(3)]
+        eventually(lambda: len(fleet.engine._listener._strangers) == 3, "nobody comes", SOON_S)
+        with contextlib.suppress(ConnectionError):
+            assert connect_silent().recv(1) == b""
+        (text,) = fleet.engine.refused()
+        assert text == "127.0.0.1 was refused: too many connections have not joined"
+        # A host tries again until there is room; once it has joined it takes none.
+        first.close()
+        eventually(lambda: len(fleet.engine._listener._strangers) == 2, "it is still there", SOON_S)
+        fleet.join(fleet.engine.address, "a")
+        eventually(lambda: "a" in fleet.engine.hosts(), "it has not joined", SOON_S)
+        eventually(lambda: len(fleet.engine._listener._strangers) == 2, "it is a stranger", SOON_S)
+
+
 def test_a_controller_that_ends_ends_peers_that_have_not_joined(tmp_path: Path) -> None:
     with lone_engine(tmp_path) as fleet:
         peers = [socket.create_connection(address_of(fleet), SOON_S) for _ in range(2)]
