@@ -461,11 +461,8 @@ class Coordinator:
             return f"it says that it is {described.name}"
         if described.fleet != self.fleet:
             return f"it is of another fleet, {described.fleet}"
-        if (described.protocol, described.version) != (wire.PROTOCOL, __version__):
-            return (
-                f"it has spekctl {described.version} (protocol {described.protocol}), and the"
-                f" controller {__version__} ({wire.PROTOCOL}); install the same version everywhere"
-            )
+        if refusal := wire.other_version(described):
+            return refusal
         if described.trouble:
             return described.trouble
         for device in described.devices:

@@ -13,10 +13,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from spekctl import __version__
 from spekctl.documents.device import DeviceFacts
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.result_parts import ProberResult
-from spekctl.errors import ExitCode, SpekError
+from spekctl.errors import ExitCode, RefusedError, SpekError
 from spekctl.fleet.clock import Bound, Distance
 from spekctl.kernel.records import IntervalRow
 from spekctl.log.tally import Tally
@@ -110,6 +111,23 @@ class Described(Part, frozen=True):
     devices: list[DeviceSeen]
     clock: Bound
     trouble: str = ""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    """What every version of a Described has."""
+
+    protocol: int
+    version: str
+
+
+def other_version(told: Described | _Version) -> str:
+    """Why a host of another version is refused; empty if it is of this one."""
+    if (told.protocol, told.version) == (PROTOCOL, __version__):
+        return ""
+    return (
+        f"it has spekctl {told.version} (protocol {told.protocol}), and the controller"
+        f" {__version__} ({PROTOCOL}); install the same version everywhere"
+    )
 
 
 class Pong(Part, frozen=True):
@@ -343,4 +361,20 @@ def answer_of(data: bytes, kind: Any) -> Any:
     reply: Reply = decode(data, Reply)
     if reply.fault is not None:
         raise HostFault(reply.fault)
-    return decode(reply.answer, kind)
+    try:
+        return decode(reply.answer, kind)
+    except SpekError:
+        if kind is Described:
+            _check_version(reply.answer)
+        raise
+
+
+def _check_version(described: bytes | msgspec.Raw) -> None:
+    """RefusedError if it is of a version whose fields are others."""
+    try:
+        told = msgspec.json.decode(described, type=_Version)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    refusal = other_version(told)
+    if refusal:
+        raise RefusedError(refusal)

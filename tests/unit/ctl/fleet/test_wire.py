@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
+from lib.fakes.fleet import FakeHost
 
-from spekctl.errors import ExitCode, SpekError
+from spekctl import __version__
+from spekctl.errors import ExitCode, RefusedError, SpekError
 from spekctl.fleet import wire
 from spekctl.fleet.clock import Distance
 
@@ -24,6 +28,22 @@ def test_a_refusal_is_an_error_with_its_code(code: int, known: ExitCode) -> None
     with pytest.raises(wire.HostFault, match=r"^no$") as refusal:
         wire.answer_of(reply, wire.Armed)
     assert refusal.value.exit_code == known
+
+
+@pytest.mark.parametrize("change", [{"more": 1}, {"devices": 5}, {"clock": None}])
+def test_a_host_of_another_version_is_refused_by_it_whatever_its_fields_are(
+    change: dict[str, Any],
+) -> None:
+    described = FakeHost("a").described(version="9.9", protocol=99)
+    fields = {**msgspec.to_builtins(described), **change}
+    with pytest.raises(RefusedError, match=r"^it has spekctl 9\.9 \(protocol 99\), and the contr"):
+        wire.answer_of(wire.encode({"answer": fields}), wire.Described)
+    # Of the same version they are wrong.
+    own = {**fields, "version": __version__, "protocol": wire.PROTOCOL}
+    damaged: list[Any] = [own, {**own, "protocol": "x"}, [[[]]]]
+    for wrong in damaged:
+        with pytest.raises(SpekError, match="sent a damaged message"):
+            wire.answer_of(wire.encode({"answer": wrong}), wire.Described)
 
 
 @pytest.mark.parametrize(
