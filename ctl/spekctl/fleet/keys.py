@@ -46,7 +46,8 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The keys of a member of a fleet, in a folder."""
+    """The keys of a member of a fleet, in a folder. @revoked: serial numbers in its list when it
+    was loaded."""
 
     folder: Path
     own: Identity
@@ -77,7 +78,12 @@ class Bundle:
             return "it has no certificate of a fleet"
         if peer.fleet != self.own.fleet:
             return f"its certificate is of another fleet, {peer.fleet}"
-        if peer.serial in self.revoked:
+        try:
+            # Anew for each peer: a controller may wait for hours, and a campaign takes days.
+            revoked = self.revoked | _revoked(self.folder / "revoked")
+        except UsageError as error:
+            return f"nobody is let in, because {error.message}"
+        if peer.serial in revoked:
             return f"its certificate {peer.serial:x} of {peer.name} is revoked"
         if peer.role not in roles:
             return f"its certificate is of a {peer.role}, {peer.name}"

@@ -240,6 +240,30 @@ def test_a_revoked_certificate_is_refused(tmp_path: Path) -> None:
     assert f"{serials['a']:x} of a is revoked" in complaint and read == b""
 
 
+def test_a_certificate_that_is_revoked_while_the_controller_waits_is_refused(
+    tmp_path: Path,
+) -> None:
+    serials = keys.make(tmp_path / "new", ["a", "b"], 30)
+    listed = tmp_path / "new/controller/revoked"
+    both = contexts(tmp_path / "new/controller", tmp_path / "new/a")
+    assert shake(*both) == ("", b"hello")
+    listed.write_text(f"{serials['a']:x}\n")
+    complaint, read = shake(*both)
+    assert f"{serials['a']:x} of a is revoked" in complaint and read == b""
+    # A list that cannot be read refuses nobody by itself: so nobody gets in.
+    listed.write_text("not a number\n")
+    complaint, read = shake(both[0], keys.load(tmp_path / "new/b").context(False, ("controller",)))
+    assert (
+        "nobody is let in, because" in complaint and "'not a number' is not a serial" in complaint
+    )
+    assert read == b""
+    # What was revoked at the start stays so.
+    listed.write_text(f"{serials['b']:x}\n")
+    started = keys.load(tmp_path / "new/controller")
+    listed.unlink()
+    assert "is revoked" in started.refusal(keys.load(tmp_path / "new/b").own, [keys.HOST])
+
+
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpekError, match="cannot create"):
         keys.make(tmp_path / "none/new", ["a"], 30)
