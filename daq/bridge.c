@@ -333,6 +333,8 @@ static bool open_again(struct daq_bridge *bridge)
 		error = open_source(bridge, &err);
 		if (!error)
 			return true;
+		if (error == -ECANCELED)
+			return false;
 		if (is_hopeless(bridge, error)) {
 			bridge->error = error;
 			bridge->err = err;
@@ -350,13 +352,16 @@ static bool recover(struct daq_bridge *bridge, int error, const struct daq_error
 
 		begin_silence(bridge);
 		bridge->source.ops->stop(&bridge->source);
-		if (!start_source(bridge, &inner)) {
+		error = start_source(bridge, &inner);
+		if (!error) {
 			daq_say("%s; sampling restarted", err->text);
 			return true;
 		}
 		bridge->source.ops->close(&bridge->source);
 		bridge->overflows_before += bridge->source.overflows;
 		bridge->is_open = false;
+		if (error == -ECANCELED)
+			return false;
 	}
 	report_if_new(bridge, err, "waiting for the device");
 	close_source(bridge);
@@ -374,7 +379,7 @@ void *daq_bridge_run(void *context)
 		struct daq_error err = { "the source failed" };
 		int error = read_block(bridge, &err);
 
-		if (error == -ENODATA)
+		if (error == -ENODATA || error == -ECANCELED)
 			break;
 		if (error && !recover(bridge, error, &err))
 			break;

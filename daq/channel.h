@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "stop.h"
 
 #define DAQ_MAX_CHANNELS 64
 #define DAQ_NAME_MAX 64
@@ -78,12 +79,14 @@ struct daq_setting {
  * @sysfs: mount point of sysfs, "/sys" except in tests
  * @setting: settings; read them with daq_setting_*()
  * @nr_settings: length of @setting
+ * @stop: request to end, which ends the source's waits for its device with -ECANCELED
  */
 struct daq_setup {
 	uint64_t interval_ns;
 	const char *sysfs;
 	struct daq_setting *setting;
 	size_t nr_settings;
+	const struct daq_stop *stop;
 };
 
 /*

@@ -37,12 +37,19 @@ int main(int argc, char **argv)
 	struct daq_options *options = calloc(1, sizeof(*options));
 	struct daq_error err = { "out of memory" };
 	int error = options ? 0 : -ENOMEM;
+	struct daq_stop stop;
 
+	/* First, because threads that libraries create inherit the signal mask. */
 	if (!error)
-		error = daq_options_parse(options, argc, argv, &err);
+		error = daq_stop_init(&stop, &err);
+	if (!error)
+		error = daq_options_parse(options, argc, argv, &stop, &err);
 	if (!error)
 		error = options->do_list ? list_channels(options, &err) :
 					   daq_session_run(options, &err);
+	/* A stop while the source opens is as good as any, unless its answer was asked for. */
+	if (error == -ECANCELED && !options->do_list && !options->do_check)
+		error = 0;
 	if (error)
 		daq_say("%s", err.text);
 	free(options);

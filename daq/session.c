@@ -8,13 +8,10 @@
  * process (feeder.c), created first.
  */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 
 #include "bridge.h"
@@ -26,8 +23,9 @@
 #include "say.h"
 #include "sender.h"
 #include "session.h"
+#include "stop.h"
 
-#define WORK_MS 50
+#define WORK_NS 50000000
 #define ROOM_NS 1000000
 
 struct session {
@@ -40,7 +38,7 @@ struct session {
 	struct daq_print print;
 	struct daq_print log;
 	pthread_t reader;
-	int signals;
+	const struct daq_stop *stop;
 };
 
 /* What cannot be logged is no reason to feed no more: the log ends. */
@@ -203,9 +201,7 @@ static void work(struct session *session)
 	uint64_t end_ns = daq_now_ns() + options->time_ns;
 
 	while (!daq_bridge_status(&session->bridge).has_ended) {
-		struct pollfd wait = { .fd = session->signals, .events = POLLIN };
-
-		if (poll(&wait, 1, WORK_MS) > 0)
+		if (daq_stop_wait(session->stop, -1, 0, daq_now_ns() + WORK_NS) == -ECANCELED)
 			return;
 		if (options->time_ns && daq_now_ns() >= end_ns)
 			return;
@@ -250,20 +246,6 @@ static void report_check(const struct session *session)
 			(unsigned long long)session->bridge.source.interval_ns);
 }
 
-static int block_signals(struct session *session, struct daq_error *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	session->signals = signalfd(-1, &set, SFD_CLOEXEC);
-	if (session->signals < 0)
-		return daq_fail(err, errno, "cannot watch signals: %s", strerror(errno));
-	return 0;
-}
-
 /* Read and deliver until the end; everything is open. */
 static int run(struct session *session, struct daq_error *err)
 {
@@ -277,6 +259,7 @@ static int run(struct session *session, struct daq_error *err)
 	work(session);
 	daq_notify("STOPPING=1");
 	atomic_store(&session->bridge.stop, true);
+	daq_stop_ask(session->stop);
 	pthread_join(session->reader, NULL);
 	if (feeds)
 		daq_sender_close(&session->sender);
@@ -317,10 +300,8 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 	if (!session)
 		return daq_fail(err, ENOMEM, "out of memory");
 	session->options = options;
-	/* First, because threads that libraries create inherit the signal mask. */
-	error = block_signals(session, err);
-	if (!error)
-		error = drop_and_open(session, err);
+	session->stop = options->setup.stop;
+	error = drop_and_open(session, err);
 	if (!error && options->do_check)
 		report_check(session);
 	if (!error && !options->do_check && options->print == DAQ_PRINT_NOT)
@@ -333,6 +314,5 @@ int daq_session_run(const struct daq_options *options, struct daq_error *err)
 	if (session->log.file)
 		fclose(session->log.file);
 	free(session);
-	/* A stop while the source opens is as good as any. */
-	return error == -ECANCELED ? 0 : error;
+	return error;
 }

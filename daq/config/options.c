@@ -427,7 +427,8 @@ static int complete(struct parse *parse)
 	return make_rails(options, parse->err);
 }
 
-int daq_options_parse(struct daq_options *options, int argc, char **argv, struct daq_error *err)
+int daq_options_parse(struct daq_options *options, int argc, char **argv,
+		      const struct daq_stop *stop, struct daq_error *err)
 {
 	static const struct argp argp = {
 		.options = known,
@@ -445,6 +446,7 @@ int daq_options_parse(struct daq_options *options, int argc, char **argv, struct
 	argp_program_version = "spek-daq " SPEK_VERSION;
 	memset(options, 0, sizeof(*options));
 	options->setup.sysfs = "/sys";
+	options->setup.stop = stop;
 	options->queue = DEFAULT_QUEUE;
 	parse->options = options;
 	parse->err = err;

@@ -61,8 +61,10 @@ struct daq_options {
 
 /**
  * daq_options_parse() - read command line and rails file
+ * @stop: request to end; the rails of a source without a file take waits for its device
  * Return: 0, or -errno and a sentence. --help and --version end the program.
  */
-int daq_options_parse(struct daq_options *options, int argc, char **argv, struct daq_error *err);
+int daq_options_parse(struct daq_options *options, int argc, char **argv,
+		      const struct daq_stop *stop, struct daq_error *err);
 
 #endif

@@ -2,7 +2,6 @@
 /* See qis.h. */
 #include "quarch/qis.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,24 +11,55 @@
 #include <unistd.h>
 
 #include "pace.h"
+#include "sources/tcp.h"
 
 #define REPLY_NS 10000000000ull
-#define STEP_MS 100
+/* for the reply in progress and the end of a stream, once asked to end */
+#define LAST_NS 1000000000ull
 /* how QIS ends a reply */
 #define CURSOR "\r\n>"
+
+/*
+ * A module whose stream is not stopped is busy at the next start. So the request to end shortens
+ * the wait for a reply, and does not end it.
+ *
+ * Return: 0, -ETIMEDOUT or -ECANCELED.
+ */
+static int await(struct qis *qis, uint64_t end_ns)
+{
+	uint64_t now_ns = daq_now_ns();
+	int error;
+
+	/* QIS may send byte by byte. */
+	if (now_ns >= end_ns)
+		return -ETIMEDOUT;
+	if (!qis->last_ns) {
+		error = daq_stop_wait(qis->stop, qis->fd, POLLIN, end_ns);
+		if (error != -ECANCELED)
+			return error;
+		now_ns = daq_now_ns();
+		qis->last_ns = now_ns + LAST_NS;
+	}
+	if (now_ns >= qis->last_ns || daq_stop_wait(NULL, qis->fd, POLLIN, qis->last_ns))
+		return -ECANCELED;
+	return 0;
+}
+
+static int say_stopped(struct daq_error *err)
+{
+	return daq_fail(err, ECANCELED, "stopped while QIS was asked");
+}
 
 static int receive(struct qis *qis, struct daq_error *err)
 {
 	uint64_t end_ns = daq_now_ns() + REPLY_NS;
+	int error;
 
 	qis->length = 0;
-	while (daq_now_ns() < end_ns) {
-		struct pollfd wait = { .fd = qis->fd, .events = POLLIN };
-		ssize_t got;
+	while (!(error = await(qis, end_ns))) {
+		ssize_t got = recv(qis->fd, qis->reply + qis->length, QIS_MAX_REPLY - qis->length,
+				   0);
 
-		if (poll(&wait, 1, STEP_MS) <= 0)
-			continue;
-		got = recv(qis->fd, qis->reply + qis->length, QIS_MAX_REPLY - qis->length, 0);
 		if (got <= 0)
 			return daq_fail(err, ENODEV, "QIS has closed the connection");
 		qis->length += (size_t)got;
@@ -42,6 +72,8 @@ static int receive(struct qis *qis, struct daq_error *err)
 		if (qis->length == QIS_MAX_REPLY)
 			return daq_fail(err, ENODEV, "a reply of QIS is too long");
 	}
+	if (error == -ECANCELED)
+		return say_stopped(err);
 	return daq_fail(err, ENODEV, "QIS does not answer within %llu s", REPLY_NS / 1000000000);
 }
 
@@ -51,6 +83,8 @@ static int ask(struct qis *qis, const char *module, const char *command, struct 
 	int length = snprintf(line, sizeof(line), "%s%s%s\r\n", module, module[0] ? " " : "",
 			      command);
 
+	if (!qis->is_ending && daq_stop_is_asked(qis->stop))
+		return say_stopped(err);
 	if (send(qis->fd, line, (size_t)length, MSG_NOSIGNAL) != length)
 		return daq_fail(err, ENODEV, "QIS has closed the connection");
 	return receive(qis, err);
@@ -88,25 +122,23 @@ static int find_module(struct qis *qis, struct daq_error *err)
 
 static int join(struct qis *qis, const char *host, int port, struct daq_error *err)
 {
-	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
-	struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
-	bool is_four = inet_pton(AF_INET, host, &four.sin_addr) == 1;
-	const struct timeval limit = { .tv_sec = REPLY_NS / 1000000000 };
+	int error;
 
-	if (!is_four && inet_pton(AF_INET6, host, &six.sin6_addr) != 1)
+	if (!daq_tcp_is_address(host))
 		return daq_fail(err, EINVAL,
 				"setting 'host' is '%s'; it must be an IPv4 or IPv6 address", host);
-	qis->fd = socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (qis->fd < 0)
-		return daq_fail(err, errno == EAFNOSUPPORT ? EACCES : errno,
-				"this process may not use a network to reach QIS: %s",
-				strerror(errno));
-	setsockopt(qis->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (!connect(qis->fd, is_four ? (struct sockaddr *)&four : (struct sockaddr *)&six,
-		     is_four ? sizeof(four) : sizeof(six)))
+	qis->fd = daq_tcp_connect(host, (uint16_t)port, qis->stop, daq_now_ns() + REPLY_NS);
+	if (qis->fd >= 0)
 		return 0;
-	return daq_fail(err, errno == EPERM || errno == EACCES ? EACCES : ENODEV,
-			"cannot reach QIS at %s port %d: %s", host, port, strerror(errno));
+	error = -qis->fd;
+	if (error == ECANCELED)
+		return say_stopped(err);
+	if (error == EAFNOSUPPORT)
+		return daq_fail(err, EACCES,
+				"this process may not use a network to reach QIS: %s",
+				strerror(error));
+	return daq_fail(err, error == EPERM || error == EACCES ? EACCES : ENODEV,
+			"cannot reach QIS at %s port %d: %s", host, port, strerror(error));
 }
 
 int qis_open(struct qis *qis, const struct daq_setup *setup, struct daq_error *err)
@@ -117,6 +149,7 @@ int qis_open(struct qis *qis, const struct daq_setup *setup, struct daq_error *e
 	int error = daq_setting_number(setup, "port", 1, 65535, &port, err);
 
 	qis->fd = -1;
+	qis->stop = setup->stop;
 	if (error)
 		return error;
 	if (module && (strlen(module) >= sizeof(qis->module) || strpbrk(module, " \r\n")))

@@ -82,18 +82,23 @@ static int command(struct qis *qis, const char *text, struct daq_error *err)
 
 static int stop_stream(struct quarch_source *quarch, struct daq_error *err)
 {
+	struct qis *qis = &quarch->qis;
 	uint64_t end_ns = daq_now_ns() + START_NS;
-	int error = qis_ask(&quarch->qis, "rec stop", err);
+	int error;
 
 	quarch->is_streaming = false;
+	qis->is_ending = true;
+	error = qis_ask(qis, "rec stop", err);
 	while (!error) {
-		error = qis_ask(&quarch->qis, "stream?", err);
-		if (error || has_word(&quarch->qis, "stopped"))
-			return error;
-		if (daq_now_ns() >= end_ns)
-			return daq_fail(err, ENODEV, "the module's stream does not stop");
-		daq_sleep_until(daq_now_ns() + STEP_NS, STEP_MS);
+		error = qis_ask(qis, "stream?", err);
+		if (error || has_word(qis, "stopped"))
+			break;
+		if (daq_now_ns() >= (qis->last_ns ? qis->last_ns : end_ns))
+			error = daq_fail(err, ENODEV, "the module's stream does not stop");
+		else
+			daq_sleep_until(daq_now_ns() + STEP_NS, STEP_MS);
 	}
+	qis->is_ending = false;
 	return error;
 }
 

@@ -8,7 +8,6 @@
  * program again. A damaged line is a gap.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -118,15 +117,6 @@ static int say_no_header(struct daq_error *err)
 			HEADER_NS / 1000000000);
 }
 
-static bool is_stopped(void)
-{
-	sigset_t pending;
-
-	/* Blocked by session.c, which leaves them pending. */
-	return !sigpending(&pending) &&
-	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
-}
-
 static int end_without_header(struct exec *exec, struct daq_error *err)
 {
 	struct daq_error why;
@@ -143,7 +133,7 @@ static int end_without_header(struct exec *exec, struct daq_error *err)
 }
 
 /* Wait for the header. Lines behind it remain. */
-static int await_header(struct exec *exec, struct daq_error *err)
+static int await_header(struct exec *exec, const struct daq_stop *stop, struct daq_error *err)
 {
 	uint64_t end_ns = exec->lines.start_ns + HEADER_NS;
 	uint64_t at_ns;
@@ -156,7 +146,7 @@ static int await_header(struct exec *exec, struct daq_error *err)
 		found = take_bytes(exec, STEP_MS);
 		if (found < 0)
 			return end_without_header(exec, err);
-		if (is_stopped())
+		if (daq_stop_is_asked(stop))
 			return daq_fail(err, ECANCELED, "stopped before the program's header line");
 		if (daq_now_ns() >= end_ns)
 			return say_no_header(err);
@@ -203,7 +193,7 @@ static int exec_open(struct daq_source *source, const struct daq_setup *setup,
 					   MIN_SILENCE_NS;
 	error = start_program(exec, setup, err);
 	if (!error && !source->is_reopened)
-		error = await_header(exec, err);
+		error = await_header(exec, setup->stop, err);
 	if (!error && !source->is_reopened)
 		error = find_columns(source, err);
 	if (error)
@@ -234,7 +224,7 @@ static int exec_discover(const struct daq_setup *setup, struct daq_channel *foun
 		return daq_fail(err, ENOMEM, "out of memory");
 	error = start_program(exec, setup, err);
 	if (!error)
-		error = await_header(exec, err);
+		error = await_header(exec, setup->stop, err);
 	for (; !error && i < exec->lines.layout.nr_columns && i < max; i++)
 		found[i] = exec->lines.layout.column[i];
 	daq_child_stop(&exec->child, 0, NULL);

@@ -114,8 +114,8 @@ struct daq_source {
  *	on failure. Return: 0; -EINVAL: invalid input; -ENODEV: no such device (worth waiting
  *	for); -EACCES: permission denied; -EBUSY: in use by another program
  * @start: start sampling; scan numbers start at 0
- * @read: wait at most @timeout_ms for a block. Return: 0 and block->kind; -ENODEV: the device is
- *	gone; -ESTALE: the stream must be restarted (the bridge calls stop and start, which resets
+ * @read: wait at most @timeout_ms for a block. Return: 0 and block->kind; -ECANCELED: asked to end
+ *	(stop.h), as of open and start; -ENODEV: the device is gone; -ESTALE: the stream must be restarted (the bridge calls stop and start, which resets
  *	scan numbers, and marks a gap of unknown length); -EIO and others: as -ENODEV
  * @stop: stop sampling; called after each successful start, even if the device is gone
  * @close: release everything

@@ -58,6 +58,9 @@ class Module:
     garbage: dict[int, str] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
     commands: list[str] = field(default_factory=list)
+    # It gives no more replies; the lines that it has left without one.
+    mute: bool = False
+    unanswered: list[str] = field(default_factory=list)
     streams: int = 0
     started_ns: int | None = None
     sent: int = 0
@@ -137,4 +140,8 @@ class Server(TcpPort):
             received += data
             while b"\r\n" in received:
                 line, _, received = received.partition(b"\r\n")
-                client.sendall((self.module.obey(line.decode()) + CURSOR).encode())
+                reply = self.module.obey(line.decode())
+                if self.module.mute:
+                    self.module.unanswered.append(line.decode().removeprefix(f"{MODULE} "))
+                else:
+                    client.sendall((reply + CURSOR).encode())

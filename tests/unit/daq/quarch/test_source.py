@@ -41,7 +41,7 @@ def test_the_list_has_the_lines(daq: Daq) -> None:
 def test_rows_have_their_values_and_spacing(program: Path, tmp_path: Path) -> None:
     with Server(Module(steady)) as server:
         names, rows = some_rows(tmp_path, 300, program, *at(server.port, "-praw"))
-        assert server.module.started_ns is None, "the stream is stopped at the end"
+        assert server.module.commands[-2:] == ["rec stop", "stream?"], "the stream is left on"
     assert names == ["time_ns", "5V.nW", "12V.nW"]
     assert {tuple(values) for _, values in rows} == {(2_000_000_000, 3_000_000_000)}
     steps = [after - before for (before, _), (after, _) in pairwise(rows)]

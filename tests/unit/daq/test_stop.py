@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""spek-daq ends when it is asked to, whatever its device does: silent devices never answer here, so
+that only the request ends a wait for them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from lib.daq.program import HANG_S, Running, check_sanitizers, running
+from unit.daq.quarch.server import Module, Server
+
+SYN_SENT = "02"
+
+
+def end(ran: Running) -> str:
+    """Ask it to end; what it has said."""
+    ran.process.terminate()
+    return ended(ran)
+
+
+def ended(ran: Running) -> str:
+    assert ran.process.wait(HANG_S) == 0, ran.errors
+    check_sanitizers(ran.errors)
+    return ran.errors
+
+
+def qis(port: int) -> tuple[object, ...]:
+    return ("-s", "quarch", "-o", f"port={port}", "-p")
+
+
+# ---- Quarch ----
+
+
+def module() -> Module:
+    return Module(lambda _: (5000, 400_000, 12_000, 250_000, 2_000_000, 3_000_000))
+
+
+def test_a_qis_that_falls_silent(program: Path, tmp_path: Path) -> None:
+    """Its module is told to stop all the same."""
+    with Server(module()) as server, running(tmp_path, program, *qis(server.port)) as ran:
+        ran.until(lambda: ran.has_rows(100), "no rows")
+        server.module.mute = True
+        ran.until(lambda: server.module.unanswered, "nothing is asked")
+        said = end(ran)
+    assert server.module.unanswered == ["stream text all", "rec stop"]
+    assert "does not answer" not in said
+
+
+def test_a_qis_that_never_answers(program: Path, tmp_path: Path) -> None:
+    silent = module()
+    silent.mute = True
+    with Server(silent) as server, running(tmp_path, program, *qis(server.port)) as ran:
+        ran.until(lambda: silent.unanswered, "nothing is asked")
+        assert end(ran) == ""
+    assert silent.unanswered == ["$list"]
+
+
+def test_a_list_that_is_broken_off_is_a_failure(program: Path, tmp_path: Path) -> None:
+    silent = module()
+    silent.mute = True
+    with Server(silent) as server, running(tmp_path, program, *qis(server.port), "--list") as ran:
+        ran.until(lambda: silent.unanswered, "nothing is asked")
+        ran.process.terminate()
+        assert ran.process.wait(HANG_S) == 1
+        assert ran.errors == "spek-daq: stopped while QIS was asked\n"
+
+
+def test_a_qis_that_answers_and_has_no_header(program: Path, tmp_path: Path) -> None:
+    """It is not asked for it again, and its module is stopped."""
+    headless = module()
+    headless.header = "Header Not Available"
+    with Server(headless) as server, running(tmp_path, program, *qis(server.port)) as ran:
+        ran.until(lambda: "stream text header" in headless.commands, "no header is asked for")
+        assert end(ran) == ""
+    assert headless.commands[-2:] == ["rec stop", "stream?"]
+
+
+# ---- connecting ----
+
+
+@contextmanager
+def full_port() -> Iterator[int]:
+    """A port of the loopback address that lets no connection in: its queue is full."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(8):
+            client = stack.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(listener.getsockname())
+        yield int(listener.getsockname()[1])
+
+
+def connecting(pid: int, port: int) -> bool:
+    """Whether a socket of the process waits for an answer from the port."""
+    sockets = {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir()}
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if (
+            fields[2].endswith(f":{port:04X}")
+            and fields[3] == SYN_SENT
+            and f"socket:[{fields[9]}]" in sockets
+        ):
+            return True
+    return False
+
+
+def test_a_port_that_lets_nobody_in(program: Path, tmp_path: Path) -> None:
+    with full_port() as port, running(tmp_path, program, *qis(port)) as ran:
+        ran.until(lambda: connecting(ran.process.pid, port), "it does not connect")
+        assert end(ran) == ""
