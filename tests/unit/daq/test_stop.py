@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
 from lib.daq.program import HANG_S, Running, check_sanitizers, running
+from unit.daq.modbus.meter import INPUT, Meter, Network, Serial, f32
 from unit.daq.quarch.server import Module, Server
 
+PATIENT = ("-i", "20ms", "-o", "timeout_ms=5000")
 SYN_SENT = "02"
+ANSWERED = 4
 
 
 def end(ran: Running) -> str:
@@ -29,6 +33,14 @@ def ended(ran: Running) -> str:
 
 def qis(port: int) -> tuple[object, ...]:
     return ("-s", "quarch", "-o", f"port={port}", "-p")
+
+
+def meter(*place: object) -> tuple[object, ...]:
+    return ("-s", "modbus", "-o", "model=sdm120", *place, *PATIENT, "-p")
+
+
+def meter_at(port: int) -> tuple[object, ...]:
+    return meter("-o", "host=127.0.0.1", "-o", f"port={port}")
 
 
 # ---- Quarch ----
@@ -78,6 +90,48 @@ def test_a_qis_that_answers_and_has_no_header(program: Path, tmp_path: Path) -> 
     assert headless.commands[-2:] == ["rec stop", "stream?"]
 
 
+# ---- Modbus ----
+
+
+@contextmanager
+def served(kind: str, folder: Path) -> Iterator[tuple[Meter, tuple[object, ...]]]:
+    """A meter that falls silent after some replies, and the options for it."""
+    silent = Meter(
+        {(INPUT, 0x0C): f32(100)}, fault=lambda number, reply: reply if number < ANSWERED else b""
+    )
+    if kind == "serial":
+        with Serial(silent, folder / "line") as line:
+            yield silent, meter("-o", f"device={line.path}")
+    else:
+        with Network(silent) as network:
+            yield silent, meter_at(network.port)
+
+
+@pytest.mark.parametrize("kind", ["serial", "network"])
+@pytest.mark.parametrize("way", ["signal", "time"])
+def test_a_meter_that_falls_silent(program: Path, tmp_path: Path, kind: str, way: str) -> None:
+    with ExitStack() as stack:
+        silent, options = stack.enter_context(served(kind, tmp_path))
+        duration = ("--time", "2s") if way == "time" else ()
+        ran = stack.enter_context(running(tmp_path, program, *options, *duration))
+        ran.until(lambda: silent.requests > ANSWERED, "nothing is asked")
+        said = ended(ran) if way == "time" else end(ran)
+        assert silent.requests == ANSWERED + 1
+    assert "does not answer" not in said
+    assert " 0 lost," in said, "the scan under way is not a lost one"
+
+
+def test_a_meter_that_never_answers(program: Path, tmp_path: Path) -> None:
+    silent = Meter({(INPUT, 0x0C): f32(100)}, fault=lambda number, reply: b"")
+    with (
+        Network(silent) as network,
+        running(tmp_path, program, *meter_at(network.port)) as ran,
+    ):
+        ran.until(lambda: silent.requests, "nothing is asked")
+        assert end(ran) == ""
+    assert silent.requests == 1
+
+
 # ---- connecting ----
 
 
@@ -107,7 +161,9 @@ def connecting(pid: int, port: int) -> bool:
     return False
 
 
-def test_a_port_that_lets_nobody_in(program: Path, tmp_path: Path) -> None:
-    with full_port() as port, running(tmp_path, program, *qis(port)) as ran:
+@pytest.mark.parametrize("options", [qis, meter_at])
+def test_a_port_that_lets_nobody_in(program: Path, tmp_path: Path, options: object) -> None:
+    assert callable(options)
+    with full_port() as port, running(tmp_path, program, *options(port)) as ran:
         ran.until(lambda: connecting(ran.process.pid, port), "it does not connect")
         assert end(ran) == ""
