@@ -25,6 +25,11 @@ USER_REMEDY = (
     "start the container as root (sudo podman run, docker without userns-remap) with --privileged"
 )
 RIGHTS_REMEDY = "start the container with --privileged or --cap-add SYS_ADMIN (docker, podman)"
+# Modules belong to the machine's kernel, whose headers and module directory no image has.
+MODULE_REMEDY = "outside of the container: modprobe {module}, after make install there"
+SYSFS_REMEDY = (
+    "start the container with --privileged (docker, podman), or change settings outside of it"
+)
 DEBUGFS_REMEDY = "start the container with -v /sys/kernel/debug:/sys/kernel/debug (docker, podman)"
 
 

@@ -179,6 +179,21 @@ def _elsewhere(machine: Machine) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _settings(machine: Machine) -> Iterator[Finding]:
+    """A container without --privileged sees sysfs read-only."""
+    for line in machine.read("proc/self/mounts").splitlines():
+        fields = line.split(" ")
+        if fields[1:3] == ["/sys", "sysfs"] and "ro" in fields[3].split(","):
+            yield Finding(
+                "machine", "sysfs", "note",
+                "sysfs is read-only: settings of disks and CPUs cannot be changed here",
+                namespaces.SYSFS_REMEDY
+                if machine.where.container
+                else "mount -o remount,rw /sys",
+            )  # fmt: skip
+            return
+
+
 def _loaded(machine: Machine) -> Iterator[Finding]:
     for module in MODULES:
         if (machine.root / "sys/module" / module).is_dir():
@@ -199,6 +214,8 @@ def _loaded(machine: Machine) -> Iterator[Finding]:
 def _how_to_load(machine: Machine, module: str) -> str:
     if machine.installed(module) is not None:
         return f"modprobe {module}"
+    if machine.where.container:
+        return namespaces.MODULE_REMEDY.format(module=module)
     build = f"make && insmod {module}.ko, or make install && modprobe {module}"
     if _headers(machine):
         return build
@@ -264,7 +281,7 @@ def _told_by_modinfo(path: Path) -> dict[str, str]:
 
 
 def _headers_missing(machine: Machine) -> Iterator[Finding]:
-    if not _headers(machine):
+    if not _headers(machine) and not machine.where.container:
         yield Finding(
             "machine", "headers", "note",
             f"the headers of kernel {machine.release} are missing: modules can't be built for it",
@@ -398,8 +415,8 @@ def _back_end(machine: Machine) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
-    _rights, _elsewhere, _loaded, _headers_missing, _secure_boot, _governor, _turbo, _clock,
-    _debugfs, _back_end,
+    _rights, _elsewhere, _settings, _loaded, _headers_missing, _secure_boot, _governor, _turbo,
+    _clock, _debugfs, _back_end,
 )  # fmt: skip
 
 

@@ -241,6 +241,30 @@ def test_in_a_container_the_namespaces_and_their_options_are_named(
     assert "start the container as root" in findings["rights"][2]
 
 
+def test_in_a_container_modules_and_settings_are_those_of_the_machine(
+    spekctl: Spekctl, rig: Rig
+) -> None:
+    """Its image has neither the headers nor the modules of the kernel, and its sysfs is read-only
+    without --privileged."""
+    rig.put("proc/self/mounts", "sysfs /sys sysfs ro,nosuid 0 0\nnone /x debugfs rw 0 0")
+    rig.remove("sys/module/spek")
+    rig.remove("lib/modules")
+    findings = doctor(spekctl, rig)[1]
+    assert findings["sysfs"][2] == "mount -o remount,rw /sys"
+    assert "insmod" in findings["module"][2] and "headers" in findings
+    (rig.root / "proc/self/ns").mkdir()
+    (rig.root / "proc/self/ns/ipc").symlink_to("ipc:[4026532246]")
+    findings = doctor(spekctl, rig)[1]
+    assert findings["sysfs"][0] == "note"
+    assert "with --privileged (docker, podman)" in findings["sysfs"][2]
+    assert (
+        findings["module"][2] == "outside of the container: modprobe spek, after make install there"
+    )
+    assert "headers" not in findings
+    rig.put("proc/self/mounts", "sysfs /sys sysfs rw,nosuid 0 0\nnone /x debugfs rw 0 0")
+    assert "sysfs" not in doctor(spekctl, rig)[1]
+
+
 def test_without_the_prober_a_run_would_start(spekctl: Spekctl, rig: Rig) -> None:
     rig.remove("sys/module/spek_prober")
     code, findings = doctor(spekctl, rig)
