@@ -111,6 +111,26 @@ class NvmePower(Part, frozen=True):
     above: Annotated[int, Meta(description="Measurements above the last bin.")]
 
 
+class NvmeExtended(Part, frozen=True):
+    """The SMART / Health Information Extended log (C0h) of the OCP Datacenter NVMe SSD
+    Specification."""
+
+    at_ns: _MonotonicNs
+    media_bytes_written: Annotated[
+        int, Meta(description="Written to the medium, with what the drive itself writes.")
+    ]
+    media_bytes_read: Annotated[int, Meta(description="The same for reads.")]
+    state_changes: Annotated[
+        int, Meta(description="Changes of the power state, by hosts and by the controller.")
+    ]
+    throttling: Annotated[int, Meta(description="Level of thermal throttling; 0: none.")]
+    throttling_events: Annotated[
+        int, Meta(description="Thermal throttling events, a counter of 8 bits.")
+    ]
+    free_blocks_percent: Annotated[int, Meta(description="Free blocks of the medium.")]
+    incomplete_shutdowns: int
+
+
 class NvmeSample(Part, frozen=True):
     """The values of one reading that change over time."""
 
@@ -164,11 +184,19 @@ class NvmeDrive(Part, frozen=True):
         NvmePower | None, Meta(description="null: the controller has no such log.")
     ] = None
     power_after: NvmePower | None = None
+    extended_before: Annotated[
+        NvmeExtended | None, Meta(description="null: the controller does not list such a log.")
+    ] = None
+    extended_after: NvmeExtended | None = None
     hottest_k: Annotated[
         _Kelvin, Meta(description="The highest composite temperature of all readings.")
     ] = None
     state_changes: Annotated[
-        int, Meta(description="Changes of its power state from one reading to the next.")
+        int,
+        Meta(
+            description="Changes of its power state from one reading to the next; all changes are"
+            " in the extended log only."
+        ),
     ] = 0
     samples: Annotated[
         list[NvmeSample],

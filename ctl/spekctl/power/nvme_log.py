@@ -2,7 +2,10 @@
 """Health, power and temperature of an NVMe controller, read by admin commands.
 
 NVM Express Base Specification 2.3: Identify Controller, Get Features 02h and 0Ch, and the log pages
-02h (SMART / Health Information) and 25h (Power Measurement). These commands change nothing: 02h is
+00h (Supported Log Pages), 02h (SMART / Health Information) and 25h (Power Measurement). OCP
+Datacenter NVMe SSD Specification 2.0: log page C0h (SMART / Health Information Extended), which is
+read if 00h lists it, as controllers enter refused commands into their error log, and believed if it
+has that specification's GUID. These commands change nothing: 02h is
 read with Retain Asynchronous Event, so that a pending SMART event stays pending. The admin queue is
 separate from the I/O queues. No other command is sent: a caller selects one of them, and cannot set
 its fields.
@@ -22,6 +25,7 @@ from spekctl.block.device import ROOTS, Device, Roots
 from spekctl.block.opening import Number
 from spekctl.documents.nvme import (
     NvmeDrive,
+    NvmeExtended,
     NvmeHealth,
     NvmeLevel,
     NvmePower,
@@ -42,6 +46,8 @@ class Asked(StrEnum):
     STATE = "state"
     HEALTH = "health"
     POWER = "power"
+    LOGS = "logs"
+    EXTENDED = "extended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,7 @@ class _Command:
 
 _PAGE_BYTES = 4096
 _HEALTH_BYTES = 512
+_LOGS_BYTES = 1024
 _ALL = 0xFFFFFFFF
 
 
@@ -73,13 +80,15 @@ _COMMANDS = {
     Asked.STATE: _Command(0x0A, (0x02,), 0),
     Asked.HEALTH: _get_log(0x02, _HEALTH_BYTES, _RETAIN_EVENT),
     Asked.POWER: _get_log(0x25, _PAGE_BYTES),
+    Asked.LOGS: _get_log(0x00, _LOGS_BYTES),
+    Asked.EXTENDED: _get_log(0xC0, _HEALTH_BYTES),
 }
 _NAMES = {
     Asked.IDENTITY: "Identify Controller",
     Asked.HEALTH: "the SMART / Health Information log",
 }
 
-# Least time between two readings of a controller. Each takes at most three commands.
+# Least time between two readings of a controller. Each takes at most four commands.
 INTERVAL_NS = 10 * 10**9
 SAMPLES_MAX = 1000
 
@@ -151,7 +160,7 @@ def ask_disk(
 # --- data ----------------------------------------------------------------------------------------
 
 # Identify Controller.
-_FIRMWARE, _CTRATT, _NPSS, _APSTA = slice(64, 72), slice(96, 100), 263, 265
+_FIRMWARE, _VER, _CTRATT, _NPSS, _APSTA = slice(64, 72), slice(80, 84), slice(96, 100), 263, 265
 _WCTEMP, _CCTEMP = slice(266, 268), slice(268, 270)
 _DESCRIPTORS, _DESCRIPTOR_BYTES = 2048, 32
 _MOST_STATES = 32
@@ -163,6 +172,11 @@ _SCALES_UW = {1: 100, 2: 10_000}
 # Power Measurement log.
 _HEADER_BYTES, _BIN_BYTES = 64, 8
 _NO_ERROR_KNOWN = 100
+# Supported Log Pages, from 2.0 on: four bytes for each page, whose first bit says that it is there.
+_LISTS_LOGS = 0x00020000
+_EXTENDED_ENTRY, _IS_THERE = 4 * 0xC0, 1
+# Extended log: AFD514C97C6F4F9CA4F2BFEA2810AFC5, least significant byte first.
+_GUID, _EXTENDED_GUID = slice(496, 512), bytes.fromhex("afd514c97c6f4f9ca4f2bfea2810afc5")[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +187,7 @@ class Identity:
     levels: tuple[NvmeLevel, ...]
     can_be_autonomous: bool
     measures_power: bool
+    lists_logs: bool
     warning_k: int | None
     critical_k: int | None
 
@@ -201,6 +216,7 @@ def identity_of(data: bytes) -> Identity:
         levels=tuple(levels),
         can_be_autonomous=bool(data[_APSTA] & 1),
         measures_power=bool(_number(data[_CTRATT]) & _MEASURES_POWER),
+        lists_logs=_number(data[_VER]) >= _LISTS_LOGS,
         warning_k=_number(data[_WCTEMP]) or None,
         critical_k=_number(data[_CCTEMP]) or None,
     )
@@ -272,6 +288,22 @@ def power_of(data: bytes, at_ns: int) -> NvmePower:
     )
 
 
+def extended_of(data: bytes, at_ns: int) -> NvmeExtended | None:
+    """Of the 512 bytes of the extended log; None: a vendor's own log with the same number."""
+    if data[_GUID] != _EXTENDED_GUID:
+        return None
+    return NvmeExtended(
+        at_ns=at_ns,
+        media_bytes_written=_number(data[0:16]),
+        media_bytes_read=_number(data[16:32]),
+        state_changes=_number(data[200:208]),
+        throttling=data[97],
+        throttling_events=data[96],
+        free_blocks_percent=data[120],
+        incomplete_shutdowns=_number(data[112:116]),
+    )
+
+
 # --- readings ------------------------------------------------------------------------------------
 
 
@@ -295,8 +327,11 @@ class Readings:
     last: NvmeHealth | None = None
     power_before: NvmePower | None = None
     power_last: NvmePower | None = None
+    extended_before: NvmeExtended | None = None
+    extended_last: NvmeExtended | None = None
     identity: Identity | None = None
     is_autonomous: bool | None = None
+    has_extended: bool = False
     # Of all readings, also those without a sample.
     hottest_k: int | None = None
     state: int | None = None  # the last one that is known
@@ -311,17 +346,30 @@ class Readings:
             if self.identity.can_be_autonomous:
                 reply = self._send(Asked.AUTONOMOUS)
                 self.is_autonomous = None if reply.status else bool(reply.result & 1)
+            self.has_extended = self.identity.lists_logs and self._lists_extended()
         state = self._send(Asked.STATE)
         health = health_of(self._needed(Asked.HEALTH).data, self.clock())
         power = None
         if self.identity.measures_power:
             reply = self._send(Asked.POWER)
             power = None if reply.status else power_of(reply.data, self.clock())
+        extended = self._extended() if self.has_extended else None
         if self.before is None:
-            self.before, self.power_before = health, power
-        self.last, self.power_last = health, power
+            self.before, self.power_before, self.extended_before = health, power, extended
+        self.last, self.power_last, self.extended_last = health, power, extended
         self.readings += 1
         self._keep(None if state.status else state.result & _STATE, health)
+
+    def _lists_extended(self) -> bool:
+        reply = self._send(Asked.LOGS)
+        return not reply.status and bool(reply.data[_EXTENDED_ENTRY] & _IS_THERE)
+
+    def _extended(self) -> NvmeExtended | None:
+        """The extended log; another log, or a refusal, is not asked for again."""
+        reply = self._send(Asked.EXTENDED)
+        told = None if reply.status else extended_of(reply.data, self.clock())
+        self.has_extended = told is not None
+        return told
 
     def _keep(self, state: int | None, health: NvmeHealth) -> None:
         if health.temperature_k is not None:
@@ -387,6 +435,8 @@ class Readings:
             after=self.last if is_complete else None,
             power_before=None if self.is_late else self.power_before,
             power_after=self.power_last if is_complete else None,
+            extended_before=None if self.is_late else self.extended_before,
+            extended_after=self.extended_last if is_complete else None,
             hottest_k=self.hottest_k,
             state_changes=self.state_changes,
             samples=samples,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.documents.nvme import UNIT_BYTES, NvmeDrive, NvmeHealth, NvmePower
+from spekctl.documents.nvme import UNIT_BYTES, NvmeDrive, NvmeExtended, NvmeHealth, NvmePower
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -115,6 +115,8 @@ def lines(drive: NvmeDrive) -> Iterator[str]:
         yield f"{_missing(drive)}: {drive.text}"
     if drive.before is not None and drive.after is not None:
         yield from _differences(drive.before, drive.after)
+    if drive.extended_before is not None and drive.extended_after is not None:
+        yield from _extended(drive, drive.extended_before, drive.extended_after)
     if drive.after is not None and drive.after.interval_uw is not None:
         yield f"its own measurement of the last second: {_watts(drive.after.interval_uw)}"
     if drive.power_after is not None:
@@ -161,6 +163,29 @@ def _differences(before: NvmeHealth, after: NvmeHealth) -> Iterator[str]:
     energy_wh = _added(before, after, "energy_wh")
     if before.energy_wh is not None and after.energy_wh is not None and energy_wh is not None:
         yield f"{energy_wh:,} Wh by its own counter, which counts whole Wh"
+
+
+def _extended(drive: NvmeDrive, before: NvmeExtended, after: NvmeExtended) -> Iterator[str]:
+    """The counters of the extended log, which no reading in between can miss."""
+    changes = after.state_changes - before.state_changes
+    written = after.media_bytes_written - before.media_bytes_written
+    if changes < 0 or written < 0:
+        yield "counters of its extended log fell: its part of the run is unknown"
+        return
+    counted = _counted(changes, "change", "changes")
+    line = f"{counted} of its power state and {units.format_bytes(written)} written to its medium"
+    units_written = None
+    if drive.before is not None and drive.after is not None:
+        units_written = _added(drive.before, drive.after, "data_units_written")
+    if units_written:
+        line += f", {written / (units_written * UNIT_BYTES):.2f} times what hosts wrote,"
+    yield f"{line} by its own counters"
+    if after.throttling:
+        yield f"throttled at level {after.throttling} after the end"
+    # 8 bits: a multiple of 256 events looks like none.
+    events = (after.throttling_events - before.throttling_events) % 256
+    if events:
+        yield f"{_counted(events, 'throttling event', 'throttling events')} by its extended log"
 
 
 def _power(power: NvmePower) -> str:

@@ -23,10 +23,11 @@ def put(page: bytearray, at: int, size: int, value: int) -> None:
     page[at : at + size] = value.to_bytes(size, "little")
 
 
-def identify(measures_power: bool = False, apsta: int = 1) -> bytes:
+def identify(measures_power: bool = False, apsta: int = 1, version: int = 0x010400) -> bytes:
     """Identify Controller with three power states."""
     page = bytearray(4096)
     page[64:72] = b"FW1.2   "
+    put(page, 80, 4, version)
     put(page, 96, 4, measures_power << 21)
     page[263], page[265] = 2, apsta
     put(page, 266, 2, 343)
@@ -97,6 +98,34 @@ def power(bins: int = 2, attributes: int = 1) -> bytes:
     return bytes(page)
 
 
+def logs(*pages: int) -> bytes:
+    """The Supported Log Pages log."""
+    page = bytearray(1024)
+    for number in pages:
+        # Supported; index offsets are not.
+        page[4 * number] = 1
+    return bytes(page)
+
+
+def extended(**fields: int) -> bytes:
+    """The SMART / Health Information Extended log of OCP."""
+    places = {
+        "written": (0, 16),
+        "read": (16, 16),
+        "events": (96, 1),
+        "throttling": (97, 1),
+        "incomplete": (112, 4),
+        "free": (120, 1),
+        "states": (200, 8),
+    }
+    page = bytearray(512)
+    for name, value in fields.items():
+        put(page, *places[name], value)
+    page[494] = 3
+    put(page, 496, 16, 0xAFD514C97C6F4F9CA4F2BFEA2810AFC5)
+    return bytes(page)
+
+
 @dataclass
 class FakeController:
     """Answers what it is asked; the tests change its pages, its state and its statuses."""
@@ -106,6 +135,8 @@ class FakeController:
     identity_page: bytes = field(default_factory=identify)
     health_page: bytes = field(default_factory=lambda: health(temperature=310, units_written=7))
     power_page: bytes = field(default_factory=power)
+    logs_page: bytes = field(default_factory=lambda: logs(0x00, 0x02, 0xC0))
+    extended_page: bytes = field(default_factory=extended)
     statuses: dict[Asked, int] = field(default_factory=dict)
     spent_ns: int = 1000
     asked: list[Asked] = field(default_factory=list)
@@ -118,6 +149,8 @@ class FakeController:
             Asked.IDENTITY: self.identity_page,
             Asked.HEALTH: self.health_page,
             Asked.POWER: self.power_page,
+            Asked.LOGS: self.logs_page,
+            Asked.EXTENDED: self.extended_page,
         }
         results = {Asked.STATE: 3 << 5 | self.state, Asked.AUTONOMOUS: self.autonomous}
         return NvmeReply(0, results.get(asked, 0), pages.get(asked, b""), self.spent_ns)

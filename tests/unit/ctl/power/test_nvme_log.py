@@ -12,8 +12,10 @@ from lib.fakes.nvme_controller import (
     PLACE,
     FakeController,
     Machine,
+    extended,
     health,
     identify,
+    logs,
     power,
 )
 from lib.fakes.power_disk import FakeChannel
@@ -110,14 +112,15 @@ def test_the_commands_are_those_of_the_specification() -> None:
 
     channel = FakeChannel(nvme_answer=answer)
     lengths = {asked: len(nvme_log.ask(PLACE, asked, channel.open).data) for asked in Asked}
-    assert lengths == dict(zip(Asked, (4096, 256, 0, 512, 4096), strict=True))
+    assert lengths == dict(zip(Asked, (4096, 256, 0, 512, 4096, 1024, 512), strict=True))
     assert sent == [
         *((0x06, (1,)), (0x0A, (0x0C,)), (0x0A, (0x02,))),
         # Dwords less one, and the number of the page; of the whole controller. Reading the first
         # one clears no pending event (bit 15).
         *((0x02, (127 << 16 | 1 << 15 | 0x02, 0)), (0x02, (1023 << 16 | 0x25, 0))),
+        *((0x02, (255 << 16, 0)), (0x02, (127 << 16 | 0xC0, 0))),
     ]
-    assert channel.namespaces == [0, 0, 0, 0xFFFFFFFF, 0xFFFFFFFF]
+    assert channel.namespaces == [0, 0, 0, *[0xFFFFFFFF] * 4]
     assert channel.opens == channel.closes == len(Asked)
 
 
@@ -214,6 +217,63 @@ def test_a_controller_without_a_log_is_not_asked_for_it(machine: Machine) -> Non
     assert controller.asked == [Asked.IDENTITY, Asked.STATE, Asked.HEALTH]
     part = readings.part("", is_complete=True)
     assert part.autonomous is False and part.power_before is None
+
+
+def test_the_extended_log_counts_what_readings_miss(machine: Machine) -> None:
+    controller = FakeController(
+        identity_page=identify(version=0x020000),
+        extended_page=extended(written=MOST, read=2, states=2**64 - 3, events=255, free=80),
+    )
+    readings = readings_of(machine, controller)
+    readings.take()
+    first = [Asked.IDENTITY, Asked.AUTONOMOUS, Asked.LOGS]
+    each = [Asked.STATE, Asked.HEALTH, Asked.EXTENDED]
+    assert controller.asked == first + each
+    controller.extended_page = extended(written=MOST, states=2**64 - 1, throttling=2, incomplete=4)
+    readings.take()
+    assert controller.asked == first + each * 2
+    part = readings.part("", is_complete=True)
+    assert part.extended_before is not None and part.extended_after is not None
+    before, after = part.extended_before, part.extended_after
+    assert (before.media_bytes_written, before.media_bytes_read) == (MOST, 2)
+    assert (before.throttling, before.throttling_events, before.free_blocks_percent) == (0, 255, 80)
+    assert after.state_changes - before.state_changes == 2 and part.state_changes == 0
+    assert (after.throttling, after.incomplete_shutdowns) == (2, 4)
+    assert readings.part("x", is_complete=False).extended_after is None
+
+
+@pytest.mark.parametrize(
+    ("controller", "asked"),
+    [
+        # Before 2.0 there is no list, and a refused command would be an entry in the error log.
+        (FakeController(identity_page=identify(version=0x010400)), 0),
+        (FakeController(identity_page=identify(version=0x020000), logs_page=logs(0, 2)), 0),
+        (
+            FakeController(
+                identity_page=identify(version=0x020000), statuses={Asked.LOGS: INVALID_LOG_PAGE}
+            ),
+            0,
+        ),
+        # A vendor's own log with this number.
+        (FakeController(identity_page=identify(version=0x020000), extended_page=bytes(512)), 1),
+        (
+            FakeController(
+                identity_page=identify(version=0x020000),
+                statuses={Asked.EXTENDED: INVALID_LOG_PAGE},
+            ),
+            1,
+        ),
+    ],
+)
+def test_a_controller_without_the_extended_log_is_asked_for_it_once_at_most(
+    machine: Machine, controller: FakeController, asked: int
+) -> None:
+    readings = readings_of(machine, controller)
+    readings.take()
+    readings.take()
+    assert controller.asked.count(Asked.EXTENDED) == asked
+    part = readings.part("", is_complete=True)
+    assert part.after is not None and part.extended_before is part.extended_after is None
 
 
 def test_a_refused_feature_or_power_log_costs_no_reading(machine: Machine) -> None:

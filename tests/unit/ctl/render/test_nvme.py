@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from lib.fakes.nvme_controller import FakeController, Machine, drive, health
+from lib.fakes.nvme_controller import FakeController, Machine, drive, extended, health
 from rich.console import Console
 
 from spekctl.documents.nvme import NvmeDrive
+from spekctl.power.nvme_log import extended_of
 from spekctl.render import nvme
 from spekctl.render.console import print_parts
 
@@ -161,3 +162,27 @@ def test_a_single_thing_is_not_called_several(tmp_path: Path) -> None:
     assert "with 1 admin command of" in text
     for several in ("changes", "errors", "entries", "readings", "commands"):
         assert several not in text
+
+
+def test_the_extended_log_tells_write_amplification_and_all_changes(told: NvmeDrive) -> None:
+    def with_log(**fields: int) -> str:
+        after = extended_of(extended(**fields), 2)
+        return text_of(msgspec.structs.replace(told, extended_before=before, extended_after=after))
+
+    assert told.before is not None and told.after is not None
+    written = msgspec.structs.replace(told.after, data_units_written=7 + 1000)
+    told = msgspec.structs.replace(told, after=written)
+    before = extended_of(extended(written=10**9, states=5, events=255), 1)
+    text = with_log(written=10**9 + 1_280_000_000, states=9, events=1, throttling=1)
+    assert (
+        "4 changes of its power state and 1.19 GiB written to its medium, 2.50 times what hosts"
+        " wrote, by its own counters"
+    ) in text.replace("\n", " ")
+    assert "throttled at level 1 after the end" in text
+    assert "2 throttling events by its extended log" in text
+    assert "throttling event" not in with_log(written=10**9, states=5, events=255)
+    assert "its part of the run is unknown" in with_log(written=10**9, states=4)
+    told = msgspec.structs.replace(told, after=told.before)
+    assert "0 changes of its power state and 0 B written to its medium by its own" in with_log(
+        written=10**9, states=5
+    )
