@@ -40,7 +40,7 @@ def copy_with_probes(to: Path, *names: str) -> Path:
     """The sources with the two controls and with @names alone of the probes."""
     tree = copy_sources(to)
     for path in (tree / "kmod/compat/probes").glob("*.c"):
-        if path.stem not in ("self_yes", "self_no", *names):
+        if path.stem not in ("self_yes", "self_no", "needed_end_io", *names):
             path.unlink()
     return tree
 
@@ -143,6 +143,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "integrity_action": ("7.1", None),
     "irq_stat_counts": ("7.2", None),
     "mark_dead_surprise": ("6.6", None),
+    "needed_end_io": ("6.1", None),
     "plug_time": ("6.9", None),
     "poll_nsec": ("5.0", "6.4"),
     "queue_hctx": ("6.19", None),
@@ -156,6 +157,14 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "start_io_acct_op": ("6.3", None),
     "sts_zone_resource": ("5.0", "6.9"),
 }
+
+
+def test_each_probe_is_documented() -> None:
+    """With its kernel API and what is lost without it."""
+    text = (ROOT / "kmod/README.md").read_text()
+    rows = [line.split("|")[1] for line in text.splitlines() if line.count("|") == 5]
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(set(named) & ANSWERS.keys()) == sorted(ANSWERS.keys() - {"self_yes", "self_no"})
 
 
 def test_probes_answer_as_their_kernel_has_to(built: Checked, each_kernel: Kernel) -> None:
@@ -197,6 +206,26 @@ def test_a_probe_that_fails_for_another_reason_stops_the_build(
     )
     assert error in said[0]
     assert not (tree / "kmod/compat/spek_have.h").exists()
+
+
+def test_a_kernel_without_what_is_needed_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """No other probe is asked, whose sentences would hide it, and nothing is compiled."""
+    tree = copy_sources(tmp_path / "tree")
+    probe = tree / "kmod/compat/probes/needed_end_io.c"
+    probe.write_text(probe.read_text().replace("rq_end_io_ret", "rq_end_io_of_tomorrow"))
+    kernel = find_kernel(STOCK_KERNELS[1])
+
+    code, output = run(*make_command(kernel, tree, "-k"))
+
+    said = [line for line in output.splitlines() if line.startswith("spek: ")]
+    assert code != 0
+    assert said == [
+        f"spek: kernel {kernel.release} has no rq_end_io_of_tomorrow, which Linux has since 6.1 and"
+        " spek needs: nothing is built."
+    ]
+    assert "error:" not in output
+    assert len(list(tree.rglob("*.answer"))) == 0
+    assert list(tree.rglob("*.o")) == []
 
 
 def test_compilers_that_refuse_the_flags_stop_the_build(tmp_path: Path) -> None:
