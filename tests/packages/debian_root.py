@@ -118,7 +118,11 @@ class DebianRoot:
     def beside(self, command: str, *words: str | Path) -> str:
         """All that the shell @command prints, which runs here with @words, with the mounts that
         programs in this Debian need. It has to succeed."""
-        mounts = f"mount --bind {self.path} {self.path} && mount -t proc proc {self.path}/proc"
+        # Tests of serial lines open pseudo-terminals.
+        mounts = (
+            f"mount --bind {self.path} {self.path} && mount -t proc proc {self.path}/proc"
+            f" && mount -t devpts -o ptmxmode=0666 devpts {self.path}/dev/pts"
+        )
         done = subprocess.run(
             ["unshare", *OWN.split(), "sh", "-euc", f"{mounts} && {command}", "sh", *words],
             stdout=subprocess.PIPE,
