@@ -169,6 +169,7 @@ def _print(facts: Facts) -> None:
         ("speed", f"{facts.rpm:,.0f} rpm, {facts.turn_ms:.3f} ms per revolution"),
         ("surfaces", f"{facts.heads}, {facts.cylinders:,} cylinders, layout {facts.layout}"),
         ("arms", _arms(facts)),
+        ("parallelism", f"{facts.dash} (disk stacks, arm assemblies, surfaces, heads)"),
         (
             "seek",
             f"{facts.one_cylinder_seek_ms:.3f} ms track to track, {facts.mean_seek_ms:.3f} ms"

@@ -49,6 +49,7 @@ class Facts:
     layout: str
     rpm: float
     turn_ms: float
+    dash: str
     arms: int
     arm_angles: tuple[float, ...]
     channels: int
@@ -97,6 +98,7 @@ def facts_of(model: Model) -> Facts:
         layout=model.layout,
         rpm=model.rpm,
         turn_ms=turn_ms,
+        dash=model.dash,
         arms=len(model.arm_angles),
         arm_angles=tuple(angle / 2**64 for angle in model.arm_angles),
         channels=model.channels,

@@ -315,7 +315,7 @@ def parse(
 def _flash(data: dict[str, Any], name: str, given: Sequence[str]) -> Model:
     for setting in given:
         field, _ = settings.split(setting, _FLASH)
-        if field.partition(".")[0] in ("rpm", "arms"):
+        if field.partition(".")[0] in ("rpm", "arms", "stacks", "surfaces"):
             raise UsageError(f"{field}: a flash drive has neither platters nor arms")
     settings.apply(data, _FLASH, given)
     fields.check(data, flash.FlashFile)

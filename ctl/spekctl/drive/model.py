@@ -145,6 +145,13 @@ class Model:
     sources: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
+    @property
+    def dash(self) -> str:
+        """Its place in paper 003's taxonomy: Disk stacks, Arm assemblies, Surfaces that transfer
+        together, Heads of an arm on a surface. A conventional disk is D1A1S1H1."""
+        degrees = self.stacks, len(self.arm_angles), self.surfaces, len(self.head_angles)
+        return "".join(f"{letter}{degree}" for letter, degree in zip("DASH", degrees, strict=True))
+
     def with_arms(self, arms: int) -> Model:
         """The same drive with arms at equal angles around the platters."""
         angles = tuple(TURN * arm // arms for arm in range(arms))

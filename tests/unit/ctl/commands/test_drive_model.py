@@ -54,6 +54,15 @@ def test_refusals_are_sentences(spekctl: Spekctl, words: tuple[object, ...], sen
         (("--channels", 2), "arms.channels: 2 is out of range; allowed are 1 to 1"),
         (("--rpm", 59), "59.0 is not in the range 60<=x<=60000"),
         (("--set", "rpm"), "--set rpm: write FIELD=VALUE"),
+        (("--dash", "SA2"), "--dash SA2: not of the form D1A2S1H1, with degrees of 1 or more"),
+        (("--dash", "D0A1S1H1"), "--dash D0A1S1H1: not of the form D1A2S1H1"),
+        (("--dash", "D1A9S1H1"), "arms.count: 9 is out of range; allowed are 1 to 8"),
+        (("--dash", "D1A1S3H1"), "surfaces: 3 does not divide the 8 heads"),
+        (
+            ("--dash", "D1A2S1H2"),
+            "the drive is D1A2S1H1; angles of several heads are given by --set head_angles=",
+        ),
+        (("--dash", "D1A2S1H1", "--arms", 4), "by its model and other options the drive is D1A4S1"),
     ],
 )
 def test_an_option_out_of_range_is_refused(
@@ -68,6 +77,32 @@ def test_an_option_wins_over_set(spekctl: Spekctl) -> None:
     words = ("--set", "arms.count=2", "--arms", 4, "--channels", 3)
     facts = json.loads(spekctl("drive", "show", "barracuda-es", *words, "--json").out)
     assert (facts["arms"], facts["channels"]) == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "stacks", "arms"),
+    [
+        (("--dash", "D1A1S1H1"), 1, 1),
+        (("--dash", "D1A2S1H1"), 1, 2),
+        (("--dash", "D2A4S8H2", "--set", "head_angles=[0, 0.05]", "--set", "sectors=0"), 2, 4),
+    ],
+)
+def test_the_taxonomy_of_paper_003_names_a_drive(
+    spekctl: Spekctl, words: tuple[object, ...], stacks: int, arms: int
+) -> None:
+    shown = spekctl("drive", "show", "barracuda-es", *words).out
+    assert f"parallelism   {words[1]} (disk stacks, arm assemblies, surfaces, heads)" in shown
+    facts = json.loads(spekctl("drive", "show", "barracuda-es", *words, "--json").out)
+    assert (facts["dash"], facts["arms"]) == (words[1], arms)
+    plain = json.loads(spekctl("drive", "show", "barracuda-es", "--json").out)
+    # Each stack has the capacity of a plain drive.
+    assert facts["bytes"] // plain["bytes"] == stacks
+
+
+def test_a_flash_drive_has_no_place_in_the_taxonomy(spekctl: Spekctl) -> None:
+    refused = spekctl("drive", "show", "vertex2", "--dash", "D1A1S1H1")
+    assert (refused.code, refused.out) == (2, "")
+    assert "a flash drive has neither platters nor arms" in refused.sentence
 
 
 def test_a_deep_fall_is_accepted_by_force(spekctl: Spekctl) -> None:
