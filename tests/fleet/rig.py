@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from lib.harness.process import ROOT, child_of
+from lib.waiting import comes_true
 
 # For a guest that boots alone, and for what guests do together afterwards.
 BOOT_S = 600.0
@@ -59,6 +60,11 @@ class Rig:
         """Whether the guest has said so; AssertionError if it never will."""
         assert self.guests[number - 1].poll() is None, self.output(number)
         return "ready\n" in self.output(number)
+
+    def wait_ready(self, number: int, limit_s: float) -> None:
+        """Until the guest has said so; AssertionError with what it has printed if it never will."""
+        if not comes_true(lambda: self.is_ready(number), limit_s):
+            raise AssertionError(f"guest {number} does not boot: {self.output(number)}")
 
     def signal(self, number: int, signum: int) -> None:
         """Send a signal to the QEMU of a guest."""

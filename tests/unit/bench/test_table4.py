@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import threading
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 from bench import table4
 from fleet import clients, lio, storage
+from fleet.rig import BOOT_S, Rig
 from lib.ctl import fleets, probes
 from lib.waiting import eventually
 from msgspec.structs import replace
@@ -144,3 +146,36 @@ def test_a_table_is_written_as_it_is_read(tmp_path: Path) -> None:
     assert table4.load(tmp_path / table4.FILE) == table
     assert table4.rows_of(table) == [["1", "1.00", "10%", "90%", "all else 100%"]]
     assert "0.82 MB/s" in str(table4.sheet_of(table).verdict)
+
+
+class Booting(Rig):
+    """A guest that stays where it is."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, folder)
+        self.limits: list[float] = []
+
+    def boot(
+        self, number: int, options: list[str], words: list[str], memory: str = "512M"
+    ) -> subprocess.Popen[bytes]:
+        (self.folder / f"output-{number}.log").write_text("waiting for a disk\n")
+        sleeper = subprocess.Popen(["sleep", "600"])
+        self.guests.append(sleeper)
+        return sleeper
+
+    def wait_ready(self, number: int, limit_s: float) -> None:
+        self.limits.append(limit_s)
+        super().wait_ready(number, 0)
+
+
+def test_a_guest_that_does_not_boot_may_use_the_time_of_all_and_says_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "spekctl", lambda *words: None)
+    rig = Booting(tmp_path)
+    try:
+        with pytest.raises(AssertionError, match="guest 1 does not boot: waiting for a disk"):
+            clients.measure(rig, 3, 1)
+    finally:
+        rig.close()
+    assert rig.limits == [4 * BOOT_S]
