@@ -29,7 +29,6 @@ def sheet_of(number: str, title: str, claims: Sequence[Claim], remark: str = "")
         f"paper-{number}", "paper beside measurements", f"Paper {number}: {title}",
         verdict=text, good=None, label=f"claims of paper {number}",
     )  # fmt: skip
-    sheet.figures = [("claims", text)]
     sheet.remarks = [*([remark] if remark else []), *not_held(claims)]
     sheet.grids = [listed("", claims)]
     return sheet

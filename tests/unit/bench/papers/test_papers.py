@@ -13,10 +13,11 @@ import msgspec
 import pytest
 from bench import papers, parts, table3, table4
 from bench.paper004 import study
-from bench.papers import arrays, page, paper000, paper001, paper002, two_disks
+from bench.papers import arrays, noticed, page, paper000, paper001, paper002, two_disks
 from bench.papers.__main__ import Folder, claim_of, main
 from bench.papers.arrays import Point
 from bench.papers.claims import NO, OPEN, PARTLY, YES, Claim, counts, near
+from bench.papers.noticed import Seen
 from bench.table3 import Table3
 from bench.table4 import Row, Table4
 from lib.ctl.command_line import Spekctl
@@ -39,6 +40,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "curves", lambda: ARRAYS)
     monkeypatch.setattr(arrays, "full_random", lambda: 200.0)
     monkeypatch.setattr(arrays, "uncached", lambda: UNCACHED)
+    monkeypatch.setattr(noticed, "seen", lambda: NOTICED)
 
 
 def mix(asu3: int = 281, read_kib: float = 6.75, asu3_reads: int = 0) -> Result:
@@ -72,8 +74,8 @@ def disks(drives: int, peak: int, took: tuple[float, float], watts: float = 8.8)
     return [
         at(5, 250, 100 / drives, 30, watts - 0.8, drives),
         at(peak, most, 300, 40, watts + 1.9, drives),
-        at(100, most * 0.9, 4000, took[0], watts + 1, drives),
-        at(200, most * 0.8, 9000, took[1], watts + 1, drives),
+        at(100, most * 0.9, 4000 / drives, took[0], watts + 1, drives),
+        at(200, most * 0.8, 9000 / drives, took[1], watts + 1, drives),
     ]
 
 
@@ -95,7 +97,21 @@ ARRAYS: arrays.Curves = {
 }
 
 
+NOTICED = [
+    Seen(drive, bsu, 8.0, (20.0, 85.0)) for drive in (arrays.HDD, arrays.SSD) for bsu in (1, 2)
+]
 UNCACHED = [ARRAYS[arrays.HDD, drives][1] for drives in arrays.DRIVES]
+
+
+def arrays_alike() -> arrays.Curves:
+    """ARRAYS whose disks respond alike, however many they are."""
+    return ARRAYS | {
+        (arrays.HDD, drives): [
+            replace(point, mean_ms=first.mean_ms)
+            for point, first in zip(ARRAYS[arrays.HDD, drives], ARRAYS[arrays.HDD, 1], strict=True)
+        ]
+        for drives in arrays.DRIVES
+    }
 
 
 def changed(name: str, index: int, **changes: object) -> arrays.Curves:
@@ -121,7 +137,7 @@ def verdicts(claims: list[Claim]) -> dict[str, str]:
 
 
 def test_numbers_of_the_paper_hold_for_paper_000() -> None:
-    judged = verdicts(paper000.claims(mix(), ARRAYS, 200.0, UNCACHED))
+    judged = verdicts(paper000.claims(mix(), ARRAYS, 200.0, UNCACHED, NOTICED))
     # At the least power of a disk of the paper there is no best mW per IOPS of 0.1.
     judged.pop("best mW per IOPS of HDDs and SSDs x6")
     judged.pop("response of a disk below 10 BSU")
@@ -130,6 +146,8 @@ def test_numbers_of_the_paper_hold_for_paper_000() -> None:
         "curves of the hardware RAID and its write-back cache",
         "response of software RAID against the controller's",
         "length of the disks' queues, by iostat",
+        "current sensor board: 14 rails, 6 A each",
+        "responses of a disk and of an SSD at low loads as fio of 2010 sees them",
         *("watts of each HDD of x6", "watts of each SSD of x6"),
     ):
         assert judged.pop(unjudged) == OPEN
@@ -169,7 +187,8 @@ def test_numbers_of_the_paper_hold_for_paper_000() -> None:
             *(mix(), changed(arrays.SSD, 0, mean_ms=900.0), 1),
             *("response of SSDs at loads with which they keep pace", NO),
         ),
-        (mix(), changed(arrays.HDD, 0, mean_ms=50.0), 1, "more disks shorten responses", NO),
+        (mix(), changed(arrays.HDD, 0, mean_ms=50.0), 1, "more disks shorten responses", PARTLY),
+        (*(mix(), arrays_alike(), 1, "more disks shorten responses", NO),),
         (
             *(mix(), changed(arrays.HDD, 2, took_s=75.0), 1),
             *("time that 30 s of requests take, at 100 BSU on x1, x3, x6", PARTLY),
@@ -187,7 +206,7 @@ def test_numbers_of_the_paper_hold_for_paper_000() -> None:
 def test_other_numbers_do_not(
     result: Result, measured: arrays.Curves, random: float, what: str, verdict: str
 ) -> None:
-    assert verdicts(paper000.claims(result, measured, random, UNCACHED))[what] == verdict
+    assert verdicts(paper000.claims(result, measured, random, UNCACHED, NOTICED))[what] == verdict
 
 
 def energies(spekctl: Spekctl, folder: Path) -> None:
@@ -426,9 +445,9 @@ def test_pages_and_summary_agree(
 
 def test_the_arrays_alone_need_no_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["--arrays", str(tmp_path)]) == 0
-    claims = list(paper000.of_arrays(ARRAYS, 200.0, UNCACHED))
+    claims = list(paper000.of_arrays(ARRAYS, 200.0, UNCACHED, NOTICED))
     printed, text = capfd.readouterr().out, (tmp_path / "paper-000-arrays.html").read_text()
-    assert len(claims) == 22
+    assert len(claims) == 23
     for claim in claims:
         assert f"{claim.verdict}: {claim.place}: {claim.what}: {claim.here}" in printed
         assert html.escape(claim.here) in text
