@@ -54,7 +54,7 @@ def command(
 ) -> int:
     """Repeat the study of paper 003: can one drive with several arms replace an array?
 
-    The report compares every claim of the paper's tables 1 and 9 and figures 2 to 9 with
+    The report compares every claim of the paper's tables and figures 2 to 9 with
     simulations of modelled drives. The arrays of figure 8 are driven by the paper's synthetic load.
     Figures 2 to 7 use synthetic stand-ins for its four traces, which are not public; the report
     states what is known of each trace and what was assumed. If you have the files of a trace, in

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The claims of paper 003's tables 1 and 9, drives over time and what they cost."""
+"""The claims of paper 003's tables, drives over time, of its arrays and by cost; and figure 1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from spekctl.campaigns.paper003 import costs
 from spekctl.campaigns.paper003.judgement import Judgement, claim, numbers, of_profile
+from spekctl.campaigns.paper003.loads import LOADS
 from spekctl.documents.drive import Claim, StudyCost
+from spekctl.drive import file
 from spekctl.drive.model import SECTOR, SPEED_EXPONENT, Model
 
 # Columns of table 1 without a model: inches, MB, arms, W, MB/s, price in $ per MB.
@@ -27,6 +29,14 @@ BARRACUDA_MB_S = 72.0
 BARRACUDA_IN = 3.7
 DIAMETER_EXPONENT = 4.6
 SA4_W = 34.0
+# Of each drive of the original arrays: disks, GB, rpm, platters.
+ARRAYS = {
+    "Financial": (24, 19.07, 10_000, 4),
+    "Websearch": (6, 19.07, 10_000, 4),
+    "TPC-C": (4, 37.17, 10_000, 4),
+    "TPC-H": (15, 35.96, 7200, 6),
+}
+DESIGNS = {"Figure 1(a)": ("D1A2S1H1", 2), "Figure 1(b)": ("D1A2S1H2", 4)}
 # Lowest and highest cost in $ by arms; savings of the arrays with 2 and 4 arms.
 TOTALS = {1: (67.7, 80.8), 2: (100.4, 116.6), 4: (165.8, 188.2)}
 SAVINGS = (0.27, 0.40)
@@ -61,6 +71,33 @@ def table_1(large: Model, profiles: Sequence[str]) -> Iterator[Claim]:
         f"material by table 9(a): $ {low / megabytes:.5f}-{high / megabytes:.5f}", Judgement(None),
         "the paper states a retail price",
     )  # fmt: skip
+
+
+def figure_1() -> Iterator[Claim]:
+    """Drawings of designs in the paper's taxonomy."""
+    for place, (name, paths) in DESIGNS.items():
+        yield claim(
+            place, f"drawing of a drive {name}", f"up to {paths} data paths", "not drawn",
+            Judgement(None), f"`spekctl drive show --dash {name}` and `drive simulate` take it",
+        )  # fmt: skip
+
+
+def table_2() -> Iterator[Claim]:
+    """Drives of the original arrays, as they are modelled here."""
+    for load, (name, paper) in zip(LOADS, ARRAYS.items(), strict=True):
+        model = file.load(load.member)
+        here = (
+            load.disks, round(model.capacity * SECTOR / 1e9, 2), round(model.rpm), model.heads // 2,
+        )  # fmt: skip
+        yield claim(
+            "Table 2", f"{name}: disks of the original array", _array(paper), _array(here),
+            Judgement(here == paper), "their seek times and zones are assumed",
+        )  # fmt: skip
+
+
+def _array(facts: tuple[int, float, int, int]) -> str:
+    disks, gigabytes, rpm, platters = facts
+    return f"{disks} of {gigabytes:.2f} GB, {rpm:,} rpm, {platters} platters"
 
 
 def _watts(large: Model, profile: str) -> Iterator[Claim]:

@@ -21,9 +21,10 @@ def test_claims_are_judged_by_what_came_out(drive_study: DriveStudy) -> None:
     assert by_what["four arms, all moving (datasheet-arms)"].found == "34.0 W"
     assert by_what["1 ms, 10% of each drive: p90 of 16 : 8 : 4 drives"].holds is True
     assert by_what["1 ms, 100% of each drive: p90 of 16 : 8 : 4 drives"].holds is False
-    assert {claim.place for claim in drive_study.claims} >= {
-        "Table 1",
-        *(f"Figure {n}" for n in range(2, 7)),
+    assert {claim.place for claim in drive_study.claims} == {
+        *("Table 1", "Table 2", "Table 9(a)", "Figure 1(a)", "Figure 1(b)", "Figure 9(b)"),
+        *(f"Figure {number}" for number in range(2, 9)),
+        *(f"Section {number}" for number in ("7.1", "7.2", "7.3", "8")),
     }
 
 
@@ -79,6 +80,63 @@ def test_slower_drives_that_are_even_are_several(drive_study: DriveStudy, large:
     for slower, word in ((fast, "yes"), ([fast[0], *slow[1:]], "partly"), (slow, "no")):
         by_what = judged(drive_study, large, loads=[replace(load, slower=slower)])
         assert by_what[f"{load.name}: slower drives as fast as MD"].word == word
+
+
+def test_a_wait_that_gets_no_shorter_refutes_figure_5(
+    drive_study: DriveStudy, large: Model
+) -> None:
+    for name, arm in (("TPC-C", 1), ("Financial", 2)):
+        load = load_of(drive_study, name)
+        single = list(load.single)
+        single[arm] = replace(single[arm], rotation_pdf=single[arm - 1].rotation_pdf)
+        what = f"{load.name}: rotational wait that 1% exceed, SA(1..3)"
+        by_what = judged(drive_study, large, loads=[replace(load, single=single)])
+        assert by_what[what].holds is False
+        assert judged(drive_study, large)[what].found.count(" ms") == 3
+
+
+def drawing(system: StudySystem, watts: float) -> StudySystem:
+    return replace(system, watts={profile: {"idle": watts} for profile in system.watts})
+
+
+@pytest.mark.parametrize(
+    ("md_w", "sa4_w", "sa4_ms", "word"),
+    [(90, 9, 7, "yes"), (60, 12, 7, "partly"), (90, 9, 9, "no"), (8, 9, 7, "no")],
+)
+def test_websearch_is_faster_on_a_drive_that_draws_less(
+    drive_study: DriveStudy, large: Model, md_w: float, sa4_w: float, sa4_ms: float, word: str
+) -> None:
+    load = load_of(drive_study, "Websearch", md=8.0, sa4=sa4_ms)
+    single = [*load.single[:3], drawing(load.single[3], sa4_w)]
+    changed = replace(load, single=single, array=drawing(load.array, md_w))
+    by_what = judged(drive_study, large, loads=[changed])
+    what = f"{load.name}: watts of MD over those of SA(4), and mean responses"
+    assert by_what[what].word == word
+
+
+def test_tpc_c_draws_the_least_if_no_drive_draws_less(
+    drive_study: DriveStudy, large: Model
+) -> None:
+    load = load_of(drive_study, "TPC-C")
+    what = f"{load.name}: watts of HC-SD, SA(2) and SA(4) among those of all loads"
+    others = [each for each in drive_study.loads if each.name != load.name]
+    for watts, holds in ((5.0, True), (99.0, False)):
+        single = [drawing(system, watts) for system in load.single]
+        loads = [*others, replace(load, single=single)]
+        assert judged(drive_study, large, loads=loads)[what].holds is holds
+
+
+@pytest.mark.parametrize(("factor", "holds"), [(EVEN - 0.01, True), (EVEN + 0.01, False)])
+def test_two_drives_are_steady_if_many_are_no_faster(
+    drive_study: DriveStudy, large: Model, factor: float, holds: bool
+) -> None:
+    array = arrays_of(drive_study, 8.0, 0.1)
+    systems = [
+        replace(system, p90_ms=factor * 5 if system.drives == 2 else 5.0)
+        for system in array.systems
+    ]
+    by_what = judged(drive_study, large, arrays=[replace(array, systems=systems)])
+    assert by_what["8 ms, 10% of each drive: p90 of 2 and of 16 SA(2), SA(4)"].holds is holds
 
 
 def in_ms(system: StudySystem, mean_ms: float) -> StudySystem:

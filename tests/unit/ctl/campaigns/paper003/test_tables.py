@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The claims of paper 003's tables 1 and 9."""
+"""The claims of paper 003's tables and of its figure 1."""
 
 from __future__ import annotations
 
@@ -77,3 +77,26 @@ def test_costs_that_are_others_refute_it() -> None:
     assert rows["material of a drive with 1, 2, 4 arms"].word == "no"
     assert rows["savings of arrays that perform alike, 2 and 4 arms"].word == "no"
     assert list(tables.table_9([])) == []
+
+
+def test_the_disks_of_table_2_are_modelled() -> None:
+    rows = list(tables.table_2())
+    assert [row.word for row in rows] == ["yes"] * 4
+    assert rows[3].found == "15 of 35.96 GB, 7,200 rpm, 6 platters" == rows[3].paper
+
+
+def test_other_disks_are_not_those_of_table_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    slower = file.load("paper003-10k").at_rpm(7200)
+    monkeypatch.setattr(file, "load", lambda name: slower)
+    assert [row.word for row in tables.table_2()] == ["no"] * 4
+
+
+def test_designs_of_figure_1_can_be_made(large: Model) -> None:
+    rows = {row.place: row for row in tables.figure_1()}
+    assert [row.word for row in rows.values()] == ["-", "-"]
+    assert large.with_arms(2).dash in rows["Figure 1(a)"].remark
+    assert replace_heads(large).dash in rows["Figure 1(b)"].remark
+
+
+def replace_heads(large: Model) -> Model:
+    return file.load(large.name, ["arms.count=2", "head_angles=[0, 0.05]"])
