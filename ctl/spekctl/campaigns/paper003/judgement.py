@@ -69,6 +69,11 @@ def gain(factor: float, wanted: float = LARGE) -> Judgement:
     return judge(factor > 1, factor >= wanted)
 
 
+def built_in(judgement: Judgement) -> Judgement:
+    """A claim that the model was made to fulfil: that it holds proves nothing."""
+    return Judgement(None) if judgement.holds else judgement
+
+
 def claim(
     place: str, what: str, paper: str, shown: str, judgement: Judgement, remark: str = ""
 ) -> Claim:
