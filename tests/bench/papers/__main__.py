@@ -38,7 +38,7 @@ from spekctl.documents import document
 from spekctl.documents.curve import load_curve
 from spekctl.documents.drive import Claim as StudyClaim
 from spekctl.documents.drive import DriveStudy
-from spekctl.documents.energy import DcseReport, Spc1eReport
+from spekctl.documents.energy import DcseReport, EmeraldReport, Spc1eReport
 from spekctl.documents.result import load_result
 from spekctl.errors import SpekError
 from spekctl.report import read
@@ -81,13 +81,14 @@ class Folder:
         hot = hot_band.rows()
         same_system.write(self.path)
         methods = same_system.compared(self.path)
+        p6500 = document.read(self.path / "p6500.json", EmeraldReport)
         sheets = [
-            *self.sheets("p6400.json", "dcse-after.json"),
+            *self.sheets("p6400.json", "p6500.json", "dcse-after.json"),
             predictions.sheet_of(predicted),
             same_system.sheet_of(methods),
             hot_band.sheet_of(hot),
         ]
-        return paper001.claims(spc1e, after, before, predicted, methods, hot), sheets
+        return paper001.claims(spc1e, after, before, predicted, methods, hot, p6500), sheets
 
     def paper002(self) -> tuple[list[Claim], list[Sheet]]:
         names = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from lib.fakes.kernel import histogram
 from spekctl import files
 from spekctl.documents.curve import Curve, Load
 from spekctl.documents.result import Result
+from spekctl.drive import file
 from spekctl.kernel.records import Direction, Metric, Phase, StatsCell
 
 NUMBERS = Path(papers.__file__).parent / "numbers"
@@ -211,25 +213,32 @@ def test_other_numbers_do_not(
 
 def energies(spekctl: Spekctl, folder: Path) -> None:
     """What .ci/figures computes for paper 001."""
+    words = ("--from", str(NUMBERS / "p6500.toml"), "--taxonomy", "Online 3")
+    disclosed = ("--disclose", "parity RAID=yes", "-o", str(folder / "p6500.json"))
+    assert spekctl("energy", "emerald", *words, *disclosed).code == 0
     levels = str(NUMBERS / "p6400.toml")
     assert spekctl("energy", "spc1e", "--from", levels, "-o", str(folder / "p6400.json")).code == 0
     for name in ("before", "after"):
-        words = [
-            "--from",
-            str(NUMBERS / f"dcse-{name}.toml"),
-            "-o",
-            str(folder / f"dcse-{name}.json"),
-        ]
-        assert spekctl("energy", "dcse", *words).code == 0
+        case = ("--from", str(NUMBERS / f"dcse-{name}.toml"))
+        against = ("--against", str(NUMBERS / "dcse-before.toml")) if name == "after" else ()
+        kept = ("-o", str(folder / f"dcse-{name}.json"))
+        assert spekctl("energy", "dcse", *case, *against, *kept).code == 0
 
 
 def test_the_figures_of_paper_001_are_equal(spekctl: Spekctl, tmp_path: Path) -> None:
     energies(spekctl, tmp_path)
     claims, sheets = Folder(tmp_path).paper001()
-    assert [claim.verdict for claim in claims] == [YES] * 6 + [PARTLY] * 2 + [YES] * 2 + [
-        PARTLY
-    ] + [YES] + [OPEN] * 4
-    assert claims[4].here == "2029.93 kWh, $ 243.59" and len(sheets) == 5
+    assert [claim.verdict for claim in claims] == [
+        *([YES] * 6), *([OPEN] * 2), YES, *([PARTLY] * 2), *([YES] * 2), PARTLY, NO, PARTLY, YES,
+        *([OPEN] * 7),
+    ]  # fmt: skip
+    assert claims[4].here == "2029.93 kWh, $ 243.59" and len(sheets) == 6
+    assert [claim.here for claim in of_place("Emerald", claims)][:3] == [
+        "12.317 GB/W", "not drawn again", "Online 3; parity RAID: yes"
+    ]  # fmt: skip
+    assert [claim.here for claim in of_place("Case study", claims)] == [
+        "+74 %, -4.4 %, +82 %", "16 fewer"
+    ]  # fmt: skip
     off = paper001._equal("x", "y", "1 W, 2 W", "1 W, 3 W")
     assert off.verdict == PARTLY
     assert paper001._equal("x", "y", "1 W", "3 W").verdict == NO
@@ -348,7 +357,7 @@ def of_figure_7(**changes: Curve) -> list[Claim]:
 
 def test_figure_7_of_paper_002_is_judged() -> None:
     whole = of_002()
-    assert [claim.verdict for claim in whole] == [YES] * 21 + [OPEN] * 2
+    assert [claim.verdict for claim in whole] == [YES] * 23 + [OPEN] * 5
     claims = of_figure_7()
     assert claims[1].here == "spek 16, libaio 32, io_uring 32"
     assert [claim.verdict for claim in of_figure_7(io_uring=LEVEL)] == [PARTLY, PARTLY]
@@ -441,6 +450,39 @@ def test_pages_and_summary_agree(
     assert data["004"]["verdicts"] == {YES: 0, PARTLY: 0, NO: 1, OPEN: 0}
     summary = (tmp_path / "papers.html").read_text()
     assert "a reason" in summary and "Time of each part" in summary
+
+
+# Numbers of the figures and tables of each paper; 001 is a talk, which has none.
+WHOLE = {
+    "000": (range(1, 6), ()),
+    "002": (range(1, 8), range(1, 6)),
+    "003": (range(1, 10), (1, 2, 9)),
+}
+
+
+@pytest.mark.parametrize("number", WHOLE)
+def test_every_figure_and_table_has_a_row(number: str, spekctl: Spekctl, tmp_path: Path) -> None:
+    fill(tmp_path, spekctl)
+    folder = Folder(tmp_path)
+    claims, _ = {"000": folder.paper000, "002": folder.paper002, "003": folder.paper003}[number]()
+    places = {claim.place for claim in claims}
+    listed = {
+        (kind, int(figure))
+        for place in places
+        for kind, figures in re.findall(r"(Figure|Table)s? ((?:\d+(?:\(\w\))?(?: and )?)+)", place)
+        for figure in re.findall(r"\d+", figures)
+    }
+    figures, tables = WHOLE[number]
+    assert listed == {("Figure", n) for n in figures} | {("Table", n) for n in tables}
+
+
+def test_disks_of_paper_002_are_judged_by_each_parameter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert [claim.verdict for claim in paper002._table_2()] == [YES, YES]
+    slow = file.load(two_disks.SEAGATE).at_rpm(2000)
+    monkeypatch.setattr(file, "load", lambda name: slow)
+    assert [claim.verdict for claim in paper002._table_2()] == [NO, PARTLY]
 
 
 def test_the_arrays_alone_need_no_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

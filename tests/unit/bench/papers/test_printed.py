@@ -52,14 +52,20 @@ def test_paper_001_has_the_figures_of_its_commands(spekctl: Spekctl, tmp_path: P
         *("--against", str(NUMBERS / "dcse-before.toml")),
     )
     before = ("energy", "dcse", "--from", str(NUMBERS / "dcse-before.toml"))
+    sample = ("energy", "emerald", "--from", str(NUMBERS / "p6500.toml"))
     printed = {
         name: spekctl(*line, "-o", str(tmp_path / f"{name}.json")).out
-        for name, line in (("p6400", levels), ("dcse-after", after), ("dcse-before", before))
+        for name, line in (
+            *(("p6400", levels), ("p6500", sample)),
+            *(("dcse-after", after), ("dcse-before", before)),
+        )
     }
     claims, sheets = Folder(tmp_path).paper001()
     text = html(sheets).decode()
     first = {claim.what: claim.here for claim in claims}
     assert "2029.93 kWh, $ 243.59" in first.values()
+    assert "12.317 GB/W" in first.values() and "12.317  GB/W" in printed["p6500"]
+    assert "82.23 %" in printed["dcse-after"] and "+74 %, -4.4 %, +82 %" in first.values()
     assert "2,029.93 kWh, at 0.12 each: 243.59" in printed["p6400"]
     report = json.loads((tmp_path / "p6400.json").read_text())
     numbers = [
