@@ -153,5 +153,5 @@ def _draw_bars(axes: Axes, bars: Bars) -> None:
     axes.set_yticks(places, [name for name, _ in bars.rows])
     axes.invert_yaxis()
     axes.set_xlim(0, 1.02 * max([*left, 0.0]) or 1.0)
-    axes.set_xlabel(f"({bars.unit})")
+    axes.set_xlabel(bars.label)
     style.plain_numbers(axes.xaxis)

@@ -91,6 +91,10 @@ class Plot:
     numbers: Grid | None = None
 
 
+# What bars of a unit show; others name it in their unit.
+_QUANTITIES = {"W": "power", "kWh": "energy", "$": "cost", "MB": "size", "s": "time", "%": "share"}
+
+
 @dataclass(frozen=True, slots=True)
 class Bars:
     """Stacked bars: each row is a name and one value per part."""
@@ -99,6 +103,12 @@ class Bars:
     unit: str
     parts: Sequence[str]
     rows: Sequence[tuple[str, Sequence[float]]]
+
+    @property
+    def label(self) -> str:
+        """Of the axis: quantity and unit."""
+        quantity = _QUANTITIES.get(self.unit)
+        return f"{quantity} ({self.unit})" if quantity else self.unit
 
 
 @dataclass(frozen=True, slots=True)

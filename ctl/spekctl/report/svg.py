@@ -77,7 +77,7 @@ def bars(chart: Bars, title_id: str) -> Markup:
             x += width
     out.append(
         f'<text class="axis" x="{left + inner / 2:.0f}" y="{height - 8}" text-anchor="middle">'
-        f"{_text(chart.unit)}</text></svg>"
+        f"{_text(chart.label)}</text></svg>"
     )
     return Markup("".join(out))
 

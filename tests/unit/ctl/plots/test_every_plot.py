@@ -119,7 +119,7 @@ all_pictures = pytest.mark.parametrize("make", MAKERS)
 def test_every_axis_has_a_unit(make: Callable[[Path], Figure], tmp_path: Path) -> None:
     figure = make(tmp_path)
     for axes in figure.axes:
-        bars = axes.get_xlabel() == "(W)"
+        bars = axes.get_xlabel() == "power (W)"
         assert axes.get_ylabel().endswith(")") or bars
         shown = any(text.get_visible() for text in axes.get_xticklabels())
         if axes is figure.axes[-1] or axes.get_xlabel():

@@ -128,7 +128,8 @@ def test_bars_are_stacked_and_none_is_shorter_than_nothing() -> None:
     bars = Bars("Power by state", "W", ["idle", "seek"], [("MD", [3.0, 1.5]), ("HC-SD", [4.0, -1])])
     (axes,) = panels(bars)
     assert axes.get_title(loc="left") == "Power by state"
-    assert axes.get_xlabel() == "(W)"
+    assert axes.get_xlabel() == "power (W)"
+    assert Bars("", "% of time", [], []).label == "% of time"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["MD", "HC-SD"]
     parts = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     spans = [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in parts]
