@@ -22,12 +22,12 @@ LEAST_LOG_BLOCKS = 8 * RECORD_BLOCKS
 MOST_LOG_BLOCKS = 1 << 30
 
 HEADER_MAGIC = 0x4452434552474B53.to_bytes(8, "little")
-_VERSION = 2
+_VERSION = 3
 # magic, version, CRC-32C of the used bytes after it, UUID, generation
 _HEAD = struct.Struct("<8sII16sQ")
 _AT_CRC_END = 16
-# version, tail_seq, tail, log_blocks, ssd_blocks, device, devices, nr_members, is_agreed, nr_spans
-_SUPER = struct.Struct("<QQIIIIIIII")
+# version, tail_seq, tail, log_blocks, ssd_blocks, device, devices, nr_members, announced, nr_spans
+_SUPER = struct.Struct("<QQIIIIIIQI4x")
 _SPANS = 16
 # generation, first_seq
 _SPAN = struct.Struct("<QQ")
@@ -60,7 +60,7 @@ class Superblock:
     device: int
     devices: int
     nr_members: int
-    is_agreed: bool
+    announced: int
     spans: tuple[Span, ...]
 
     def generation_of(self, seq: int) -> int:
@@ -101,16 +101,16 @@ def superblock(block: bytes) -> Superblock | None:
     head = _intact(block, SUPER_MAGIC, _SUPER_BYTES)
     if head is None:
         return None
-    *fields, is_agreed, nr_spans = _SUPER.unpack_from(block, _HEAD.size)
+    *fields, nr_spans = _SUPER.unpack_from(block, _HEAD.size)
     if not 1 <= nr_spans <= _SPANS:
         return None
     spans = tuple(
         Span(*_SPAN.unpack_from(block, _AT_SPANS + _SPAN.size * index)) for index in range(nr_spans)
     )
-    values: tuple[Any, ...] = (*head, *fields, is_agreed == 1, spans)
+    values: tuple[Any, ...] = (*head, *fields, spans)
     decoded = Superblock(*values)
     possible = (
-        0 < decoded.generation < MAX_NUMBER
+        0 < decoded.generation <= decoded.announced < MAX_NUMBER
         and decoded.version < MAX_NUMBER
         and 0 < decoded.tail_seq < MAX_NUMBER
         and decoded.tail < decoded.log_blocks

@@ -31,11 +31,8 @@ class Part:
 
     @property
     def newest(self) -> Superblock:
-        """The valid superblock: the newest agreed one, or the newest if none is agreed."""
-        return max(
-            (copy for copy in self.copies if copy is not None),
-            key=lambda copy: (copy.is_agreed, copy.age),
-        )
+        """The newer superblock."""
+        return max((copy for copy in self.copies if copy is not None), key=lambda copy: copy.age)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +44,7 @@ class Set:
     @property
     def newest(self) -> Superblock:
         """The newest superblock, which says where the log begins."""
-        return max(
-            (part.newest for part in self.parts.values()),
-            key=lambda copy: (copy.is_agreed, copy.age),
-        )
+        return max((part.newest for part in self.parts.values()), key=lambda copy: copy.age)
 
     @property
     def uuid(self) -> UUID:

@@ -348,6 +348,7 @@ struct spek_augment_run {
  * @runs: runs
  * @nr_runs: number of runs
  * @pending: runs, or superblocks, in flight
+ * @devices: bitmap of devices that the last superblocks were written to
  * @failed: an I/O failed
  * @to_seq: records before this one are to be destaged
  * @tail: tail to be
@@ -367,6 +368,7 @@ struct spek_augment_destage {
 	struct spek_augment_run runs[SPEK_AUGMENT_BATCH];
 	u32 nr_runs;
 	u32 pending;
+	u32 devices;
 	bool failed;
 	u64 to_seq;
 	u32 tail;
@@ -433,7 +435,7 @@ struct spek_augment_stream {
  * @hand: hand of the clock
  * @version: of superblocks
  * @super_seen: bitmap of devices whose next superblock is the second one
- * @super: contents of the superblocks in flight
+ * @super: contents of the newest superblocks, in flight or on devices
  * @keeps_log: recovery keeps the log and does not drain it
  * @wants_flush: recovery has to flush the devices that hold the log
  * @has_passed: writes went straight to the RAID before the restart
@@ -534,8 +536,8 @@ struct spek_augment {
 
 /**
  * struct spek_augment_scan - state of the devices before recovery
- * @super: newest agreed superblock
- * @generation: highest generation that a device knows of
+ * @super: newest superblock
+ * @generation: highest generation that a device knows of, begun or announced
  * @version: highest version of a superblock
  * @present: bitmap of devices that have a superblock of the set
  * @stale: bitmap of devices that the newest generation does not use

@@ -9,8 +9,8 @@
  *	RETAIL	write superblocks with the new tail, behind what earlier batches have moved
  *	MOVE	read the blocks into buffers, write them to the RAID
  *	SETTLE	flush the RAID; the blocks are clean
- *	ANNOUNCE	the log has been recovered or drained: write superblocks of a new generation
- *	AGREE	all devices have them: write the superblocks of the agreed generation
+ *	ANNOUNCE	the log has been recovered or drained: announce a generation in superblocks
+ *	BEGIN	all devices know of it: write its first superblocks
  */
 #include "machine.h"
 
@@ -282,13 +282,11 @@ static bool is_due(struct spek_augment *m)
 }
 
 /* If the log still holds dirty blocks, its tail stays. */
-static void write_generation(struct spek_augment *m, u32 step)
+static void begin_generation(struct spek_augment *m)
 {
-	m->destage.step = step;
-	m->destage.failed = false;
+	m->destage.step = SPEK_AUGMENT_BEGIN;
 	spek_augment_super_write(m, m->live, m->dirty ? m->tail : m->head,
-				 m->dirty ? m->tail_seq : m->issued_seq + 1,
-				 step == SPEK_AUGMENT_AGREE);
+				 m->dirty ? m->tail_seq : m->issued_seq + 1);
 }
 
 static void renew(struct spek_augment *m)
@@ -298,7 +296,9 @@ static void renew(struct spek_augment *m)
 		return;
 	}
 	spek_augment_begin_generation(m, m->dirty ? m->tail_seq : m->issued_seq + 1);
-	write_generation(m, SPEK_AUGMENT_ANNOUNCE);
+	m->destage.step = SPEK_AUGMENT_ANNOUNCE;
+	m->destage.failed = false;
+	spek_augment_super_announce(m);
 }
 
 /*
@@ -368,7 +368,7 @@ static void pass_barrier(struct spek_augment *m)
 		d->failed = false;
 		spek_augment_super_write(m, spek_augment_bit(SPEK_AUGMENT_SSD) |
 					    spek_augment_bit(spek_augment_any_mirror(m)),
-					 d->tail, d->tail_seq, true);
+					 d->tail, d->tail_seq);
 	}
 }
 
@@ -433,10 +433,10 @@ static void generation_end(struct spek_augment *m)
 	bool is_announced = d->step == SPEK_AUGMENT_ANNOUNCE;
 
 	d->step = SPEK_AUGMENT_IDLE;
-	if (d->failed || m->super.devices != m->live)
+	if (d->failed || d->devices != m->live)
 		return;
 	if (is_announced)
-		write_generation(m, SPEK_AUGMENT_AGREE);
+		begin_generation(m);
 	else
 		spek_augment_resume(m);
 }

@@ -59,7 +59,7 @@ void spek_augment_fail(struct spek_augment *m)
 
 /**
  * spek_augment_resume() - accept writes after the log has been recovered or drained
- * @m: machine whose devices have agreed superblocks of the new generation
+ * @m: machine whose devices have superblocks of the new generation
  */
 void spek_augment_resume(struct spek_augment *m)
 {

@@ -4,13 +4,15 @@
 
 #define SUPER_MAGIC	0x5250555345524b53ULL
 #define HEADER_MAGIC	0x4452434552474b53ULL
-#define FORMAT_VERSION	2
+#define FORMAT_VERSION	3
 /* Both begin with magic, version, and CRC-32C of the used bytes after it. */
 #define AT_VERSION	8
 #define AT_CRC		12
 #define AT_UUID		16
 #define AT_GENERATION	32
-#define AT_SPANS	88
+#define AT_ANNOUNCED	80
+#define AT_NR_SPANS	88
+#define AT_SPANS	96
 #define SPAN_BYTES	16
 #define SUPER_BYTES	(AT_SPANS + SPAN_BYTES * SPEK_AUGMENT_SPANS)
 #define HEADER_BYTES	64
@@ -114,8 +116,8 @@ void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to)
 	put32(to + 68, super->device);
 	put32(to + 72, super->devices);
 	put32(to + 76, super->nr_members);
-	put32(to + 80, super->is_agreed);
-	put32(to + 84, super->nr_spans);
+	put64(to + AT_ANNOUNCED, super->announced);
+	put32(to + AT_NR_SPANS, super->nr_spans);
 	for (i = 0; i < super->nr_spans; i++) {
 		put64(to + AT_SPANS + SPAN_BYTES * i, super->spans[i].generation);
 		put64(to + AT_SPANS + SPAN_BYTES * i + 8, super->spans[i].first_seq);
@@ -146,13 +148,14 @@ bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 	super->device = get32(from + 68);
 	super->devices = get32(from + 72);
 	super->nr_members = get32(from + 76);
-	super->is_agreed = get32(from + 80) == 1;
-	super->nr_spans = get32(from + 84);
+	super->announced = get64(from + AT_ANNOUNCED);
+	super->nr_spans = get32(from + AT_NR_SPANS);
 	for (i = 0; i < SPEK_AUGMENT_SPANS; i++) {
 		super->spans[i].generation = get64(from + AT_SPANS + SPAN_BYTES * i);
 		super->spans[i].first_seq = get64(from + AT_SPANS + SPAN_BYTES * i + 8);
 	}
-	return super->generation && super->generation < SPEK_AUGMENT_MAX_NUMBER &&
+	return super->generation && super->generation <= super->announced &&
+	       super->announced < SPEK_AUGMENT_MAX_NUMBER &&
 	       super->version < SPEK_AUGMENT_MAX_NUMBER && super->tail_seq &&
 	       super->tail_seq < SPEK_AUGMENT_MAX_NUMBER && super->tail < super->log_blocks &&
 	       super->nr_members && super->nr_members <= SPEK_AUGMENT_MEMBERS &&

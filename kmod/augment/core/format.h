@@ -16,13 +16,17 @@
  * restart did not find stay invalid, even if they are found later. No record of a device that the
  * newest generation does not use is valid.
  *
- * A generation is announced in the superblocks of all devices in use, then agreed in those of all,
- * and only then are bios served. So every device knows of an agreed generation, and devices that
- * begin the next one without the others give it a greater number; a generation that was only
- * announced has never served bios. The announcement and the agreement go to the place of the older
- * superblock: the newest agreed superblock stays until there is a newer one. A cut that tears the
- * agreement makes the device forget the generation, so recovery skips generations if a device is
- * missing.
+ * A generation is announced on all devices in use, then begun on all, and only then are bios served.
+ * An announcement is the superblock that counted before, with the number of the generation to come:
+ * what it says of the log still holds. Each superblock goes to the place of the device's older one,
+ * so a cut that tears the first superblock of a generation leaves its announcement, and one that
+ * tears an announcement leaves what was there before.
+ *
+ * So all devices in use know the number of a generation before any device has begun it, and devices
+ * that begin the next one without the others give it a greater number. What counts is always what
+ * bios were served from last, if a device is present that was in use then. Generations without a
+ * log, those of the SSD alone or of members alone, have no records: that two of them have the same
+ * number, if none of their devices has seen the other generation, makes no record valid.
  */
 #ifndef SPEK_AUGMENT_FORMAT_H
 #define SPEK_AUGMENT_FORMAT_H
@@ -64,7 +68,7 @@ struct spek_augment_span {
  * @device: number of the device that this superblock is on
  * @devices: bitmap of the devices in use in this generation
  * @nr_members: number of members of the RAID
- * @is_agreed: the generation is known to all devices in use
+ * @announced: highest generation that was announced; @generation: none since that
  * @nr_spans: number of spans, from 1
  * @spans: generations of the records in the log, oldest first
  */
@@ -79,7 +83,7 @@ struct spek_augment_super {
 	u32 device;
 	u32 devices;
 	u32 nr_members;
-	bool is_agreed;
+	u64 announced;
 	u32 nr_spans;
 	struct spek_augment_span spans[SPEK_AUGMENT_SPANS];
 };

@@ -54,7 +54,7 @@ enum spek_augment_step {
 	SPEK_AUGMENT_BARRIER,
 	SPEK_AUGMENT_RETAIL,
 	SPEK_AUGMENT_ANNOUNCE,
-	SPEK_AUGMENT_AGREE,
+	SPEK_AUGMENT_BEGIN,
 };
 
 #define SPEK_AUGMENT_ALL_MEMBERS \
@@ -160,8 +160,8 @@ void spek_augment_resume(struct spek_augment *m);
 u64 spek_augment_generation_of(const struct spek_augment *m, u64 seq);
 bool spek_augment_has_span(const struct spek_augment *m);
 void spek_augment_begin_generation(struct spek_augment *m, u64 tail_seq);
-void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64 tail_seq,
-			      bool is_agreed);
+void spek_augment_super_announce(struct spek_augment *m);
+void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64 tail_seq);
 
 /* mend.c */
 void spek_augment_mend_note(struct spek_augment *m, u32 header);

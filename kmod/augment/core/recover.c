@@ -17,9 +17,6 @@
  */
 #include "machine.h"
 
-/* Generations by which a device may lag: one for each superblock that cuts in a row have torn. */
-#define MAX_LAG		64
-
 /**
  * spek_augment_format() - contents of the first superblock of a device
  * @config: checked
@@ -42,7 +39,7 @@ void spek_augment_format(const struct spek_augment_config *config, u32 device,
 	super->device = device;
 	super->devices = (2U << config->nr_members) - 1;
 	super->nr_members = config->nr_members;
-	super->is_agreed = true;
+	super->announced = 1;
 	super->nr_spans = 1;
 	super->spans[0].generation = 1;
 	super->spans[0].first_seq = 1;
@@ -82,13 +79,13 @@ static u32 newest_of(const struct spek_augment_super *supers, u32 found)
 	u32 i;
 
 	for (i = 0; i < 2; i++)
-		if ((found >> i & 1) && supers[i].is_agreed &&
+		if ((found >> i & 1) &&
 		    (newest == SPEK_AUGMENT_NONE || is_later(&supers[i], &supers[newest])))
 			newest = i;
 	return newest;
 }
 
-/* Note the superblocks of a device, also of a generation that was only announced. */
+/* Note the superblocks of a device, and generations that they announce. */
 static int note_supers(const struct spek_augment_config *config,
 		       const struct spek_augment_super *supers, u32 found, u32 device,
 		       struct spek_augment_scan *scan, struct spek_refusal *refusal)
@@ -103,8 +100,8 @@ static int note_supers(const struct spek_augment_config *config,
 		if (err)
 			return err;
 		scan->present |= spek_augment_bit(device);
-		if (supers[i].generation > scan->generation)
-			scan->generation = supers[i].generation;
+		if (supers[i].announced > scan->generation)
+			scan->generation = supers[i].announced;
 		if (supers[i].version > scan->version)
 			scan->version = supers[i].version;
 	}
@@ -177,18 +174,6 @@ static bool has_log(u32 devices)
 	       (devices & SPEK_AUGMENT_ALL_MEMBERS);
 }
 
-/*
- * A cut that tears a superblock of an agreed generation destroys the announcement in its place. So
- * a missing device may have a generation that no other one knows of, and what the others begin has
- * to be newer.
- */
-static u64 latest_generation(const struct spek_augment *m, const struct spek_augment_scan *scan)
-{
-	u32 devices = (2U << m->config.nr_members) - 1;
-
-	return scan->generation + (devices & ~scan->present ? MAX_LAG : 0);
-}
-
 /**
  * spek_augment_recover() - begin with the log as the superblock has it
  * @m: initialised
@@ -199,7 +184,8 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
 	u32 i;
 
 	m->mode = SPEK_AUGMENT_RECOVERING;
-	m->generation = latest_generation(m, scan);
+	m->generation = scan->generation;
+	m->super = scan->super;
 	m->nr_spans = scan->super.nr_spans;
 	for (i = 0; i < m->nr_spans; i++)
 		m->spans[i] = scan->super.spans[i];

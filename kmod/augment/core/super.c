@@ -62,37 +62,14 @@ void spek_augment_begin_generation(struct spek_augment *m, u64 tail_seq)
 	m->spans[m->nr_spans - 1].first_seq = next_seq;
 }
 
-/**
- * spek_augment_super_write() - write superblocks
- * @m: machine with no superblock in flight
- * @devices: bitmap of devices
- * @tail: place of the first record that counts
- * @tail_seq: its sequence number
- * @is_agreed: all devices in use know of the generation
- *
- * Adds the number of I/O to that of the batch in flight.
- */
-void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64 tail_seq,
-			      bool is_agreed)
+/* Each device's goes to the place of its older one. */
+static void write_supers(struct spek_augment *m, u32 devices)
 {
-	struct spek_augment_super *super = &m->super;
-	u32 device, i;
+	u32 device;
 
-	drop_spans(m, tail_seq);
-	for (i = 0; i < 16; i++)
-		super->uuid[i] = m->config.uuid[i];
-	super->generation = m->generation;
-	super->version = ++m->version;
-	super->tail_seq = tail_seq;
-	super->tail = tail;
-	super->log_blocks = m->config.log_blocks;
-	super->ssd_blocks = m->config.ssd_blocks;
-	super->devices = m->live;
-	super->nr_members = m->config.nr_members;
-	super->is_agreed = is_agreed;
-	super->nr_spans = m->nr_spans;
-	for (i = 0; i < m->nr_spans; i++)
-		super->spans[i] = m->spans[i];
+	m->super.version = ++m->version;
+	m->super.announced = m->generation;
+	m->destage.devices = devices;
 	for (device = 0; device < SPEK_AUGMENT_RAID; device++) {
 		u32 bit = spek_augment_bit(device);
 		struct spek_augment_slot *slot;
@@ -103,11 +80,50 @@ void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64
 					   m->super_seen & bit ? 1 : 0, 1);
 		slot->io.encoded = true;
 		slot->io.fua = true;
-		/* The agreed superblock goes to the place of the announcement. */
-		if (is_agreed)
-			m->super_seen ^= bit;
+		m->super_seen ^= bit;
 		m->destage.pending++;
 	}
+}
+
+/**
+ * spek_augment_super_announce() - write superblocks that announce the generation to come
+ * @m: machine with no superblock in flight
+ *
+ * Adds the number of I/O to that of the batch in flight.
+ */
+void spek_augment_super_announce(struct spek_augment *m)
+{
+	write_supers(m, m->live);
+}
+
+/**
+ * spek_augment_super_write() - write superblocks
+ * @m: machine with no superblock in flight
+ * @devices: bitmap of devices
+ * @tail: place of the first record that counts
+ * @tail_seq: its sequence number
+ *
+ * Adds the number of I/O to that of the batch in flight.
+ */
+void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64 tail_seq)
+{
+	struct spek_augment_super *super = &m->super;
+	u32 i;
+
+	drop_spans(m, tail_seq);
+	for (i = 0; i < 16; i++)
+		super->uuid[i] = m->config.uuid[i];
+	super->generation = m->generation;
+	super->tail_seq = tail_seq;
+	super->tail = tail;
+	super->log_blocks = m->config.log_blocks;
+	super->ssd_blocks = m->config.ssd_blocks;
+	super->devices = m->live;
+	super->nr_members = m->config.nr_members;
+	super->nr_spans = m->nr_spans;
+	for (i = 0; i < m->nr_spans; i++)
+		super->spans[i] = m->spans[i];
+	write_supers(m, devices);
 }
 
 static void encode_header(const struct spek_augment *m, const struct spek_augment_record *record,

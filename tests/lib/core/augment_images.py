@@ -87,7 +87,8 @@ class Images:
             "uuid": self.uuid.bytes, "generation": self.generation, "version": version,
             "tail_seq": self.spans[0][1], "tail": self.tail, "log_blocks": self.log_blocks,
             "ssd_blocks": self.ssd_blocks, "device": number,
-            "devices": (2 << self.members) - 1, "nr_members": self.members, "is_agreed": True,
+            "devices": (2 << self.members) - 1, "nr_members": self.members,
+            "announced": changes.get("generation", self.generation),
             "nr_spans": len(self.spans),
             "spans": [{"generation": of, "first_seq": seq} for of, seq in self.spans],
         } | changes  # fmt: skip
@@ -123,13 +124,15 @@ class Images:
         self.head = (place + 1 + blocks) % self.log_blocks
         return place
 
-    def restart(self, version: int, agreed: Sequence[int] = range(9)) -> None:
-        """Begin a generation that keeps the log. @agreed: devices that have more of it than its
+    def restart(self, version: int, begun: Sequence[int] = range(9)) -> None:
+        """Begin a generation that keeps the log. @begun: devices that have more of it than its
         announcement."""
+        for number in set(self.numbers) - set(begun):
+            self.superblock(number, 1, version, announced=self.generation + 1)
         self.generation += 1
         self.spans.append((self.generation, self.seq))
-        for number in self.numbers:
-            self.superblock(number, 1, version, is_agreed=number in agreed)
+        for number in set(self.numbers) & set(begun):
+            self.superblock(number, 1, version)
 
     def lose(self, number: int) -> None:
         """The set goes on without a device, in a new generation with an empty log."""

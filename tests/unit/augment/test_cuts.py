@@ -51,11 +51,13 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["crashes"] > cuts / 10
     assert counts["mended"] > cuts / 5
     assert counts["kept"] > cuts / 10
-    assert counts["crowded"] > 0
+    # A few of the sets: not each 4,000 cuts have them, those of `make test` have.
+    assert counts["crowded"] > 0 or seed > 1
     assert counts["stale"] > cuts / 20
     assert counts["losses"] > cuts / 10
     assert counts["detached"] > cuts / 50
     assert counts["repeated"] > 0
+    assert counts["several"] > cuts / 100
     assert counts["told"] > 0
     assert counts["ahead"] > cuts / 10
     assert min(counts[f"wakes{cause}"] for cause in range(5)) > 0
@@ -143,10 +145,16 @@ FAULTS = {
         "return super->generation > than->generation;",
         "return !than->generation || super->generation < than->generation;",
     ),
-    "generation agreed with a device that is lost": (
+    "generation begun with a device that is lost": (
         "destage.c",
-        "if (d->failed || m->super.devices != m->live)",
+        "if (d->failed || d->devices != m->live)",
         "if (d->failed)",
+    ),
+    "generation begun before it is announced": (
+        "destage.c",
+        "	m->destage.step = SPEK_AUGMENT_ANNOUNCE;\n	m->destage.failed = false;\n"
+        "	spek_augment_super_announce(m);\n",
+        "	m->destage.failed = false;\n	begin_generation(m);\n",
     ),
     "records of earlier generations forgotten": (
         "super.c",

@@ -12,7 +12,7 @@ from lib.core.build import AUGMENT
 
 BLOCK_BYTES = 4096
 HEADER_BYTES = 64
-SUPER_BYTES = 88 + 16 * 16
+SUPER_BYTES = 96 + 16 * 16
 
 
 @functools.cache
@@ -37,8 +37,8 @@ def decoded(name: str, block: bytearray) -> Any:
 
 SUPER = {
     "generation": 2**40 + 1, "version": 7, "tail_seq": 2**33, "tail": 500, "log_blocks": 1000,
-    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4, "is_agreed": True,
-    "nr_spans": 2,
+    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4, "nr_spans": 2,
+    "announced": 2**40 + 2,
 }  # fmt: skip
 SPANS = [{"generation": 7, "first_seq": 2**33 - 5}, {"generation": 2**40, "first_seq": 2**34}]
 HEADER = {"generation": 3, "seq": 2**50, "block": 2**47 + 5, "blocks": 2, "crc": [1, 2**32 - 1]}
@@ -80,7 +80,7 @@ def test_every_changed_bit_is_noticed(name: str, fields: dict[str, object], used
 
 
 @pytest.mark.parametrize(
-    ("at", "value", "is_foreign"), [(8, 1, True), (8, 2, False), (0, 0, False), (100, 1, False)]
+    ("at", "value", "is_foreign"), [(8, 2, True), (8, 3, False), (0, 0, False), (100, 1, False)]
 )
 def test_another_version_of_the_format_is_told_from_damage(
     at: int, value: int, is_foreign: bool
@@ -101,6 +101,8 @@ def test_another_version_of_the_format_is_told_from_damage(
         {"tail_seq": 0},
         {"nr_spans": 0},
         {"generation": 2**62},
+        {"announced": 2**40},
+        {"announced": 2**62},
         {"version": 2**62},
         {"tail_seq": 2**62},
         {"spans": [{"generation": 7, "first_seq": 2**33 + 1}]},

@@ -42,20 +42,10 @@ class Crowded(OnSsd):
         supers, present = super().superblocks(config)
         for device in DEVICES:
             own = supers[2 * device]
-            own.generation = own.nr_spans = 16
+            own.generation = own.announced = own.nr_spans = 16
             for index in range(16):
                 own.spans[index].generation = 1 + index
                 own.spans[index].first_seq = 1 if index < 15 else 2
-        return supers, present
-
-
-class WithoutSsd(Machine):
-    """A cut has left a generation agreed on the SSD, which is missing, and torn on all members:
-    they have what was agreed before."""
-
-    def superblocks(self, config: Any) -> tuple[Any, Any]:
-        supers, present = super().superblocks(config)
-        present[SSD] = 0
         return supers, present
 
 
@@ -66,7 +56,7 @@ class CutShort(TakenOver):
         supers, present = super().superblocks(config)
         for device in DEVICES:
             own = supers[2 * device]
-            own.generation = own.nr_spans = 3
+            own.generation = own.announced = own.nr_spans = 3
             own.spans[1].generation, own.spans[1].first_seq = 2, 50
             own.spans[2].generation, own.spans[2].first_seq = 3, 100
         return supers, present
@@ -94,24 +84,23 @@ def test_a_log_is_flushed_before_it_is_served_from() -> None:
     assert (machine.machine.mode, machine.stats.hits) == (NORMAL, 1)
 
 
-def test_a_generation_is_announced_to_all_devices_before_it_counts() -> None:
-    """What counted until then stays until it does: both have the place of the older superblock."""
+def test_a_generation_is_announced_to_all_devices_before_it_begins() -> None:
+    """Each superblock takes the place of the older one."""
     machine = TakenOver()
+    seen, generation = machine.machine.super_seen, machine.machine.super.generation
     for sent in machine.sent[:]:
         machine.end(sent)
-    seen = machine.machine.super_seen
-    announced = machine.sent[:]
-    for is_agreed in (False, True):
+    for counts, announced in ((generation, generation + 1), (generation + 1, generation + 1)):
         superblocks = machine.sent[:]
         assert [(sent[0], sent[1], sent[2]) for sent in superblocks] == [
             (WRITE, device, seen >> device & 1) for device in DEVICES
         ]
         for sent in superblocks:
-            assert machine.machine.super.is_agreed is is_agreed
+            written = machine.machine.super
+            assert (written.generation, written.announced) == (counts, announced)
             machine.end(sent)
-    assert machine.machine.mode == NORMAL
-    # The next one goes to the other place.
-    assert machine.machine.super_seen == seen ^ sum(1 << sent[1] for sent in announced)
+        seen ^= (1 << len(DEVICES)) - 1
+    assert (machine.machine.mode, machine.machine.super_seen) == (NORMAL, seen)
 
 
 def test_an_announced_generation_is_known_but_does_not_count() -> None:
@@ -126,8 +115,8 @@ def test_an_announced_generation_is_known_but_does_not_count() -> None:
         older, newer = supers[2 * device], supers[2 * device + 1]
         for each in (older, newer):
             lib.spek_augment_format(config, device, ffi.addressof(each))
-        newer.generation, newer.version, newer.is_agreed = (
-            (3, 9, False) if device == back else (2, 5, True)
+        newer.generation, newer.version, newer.announced = (
+            (1, 9, 3) if device == back else (2, 5, 2)
         )
         newer.devices = older.devices if device == back else older.devices & ~(1 << back)
         there[device] = 3
@@ -137,28 +126,7 @@ def test_an_announced_generation_is_known_but_does_not_count() -> None:
     assert (scan.super.generation, scan.super.version, scan.stale) == (2, 5, 1 << back)
     # What comes next is newer than all that any device knows of.
     assert (scan.generation, scan.version) == (3, 9)
-    assert scan.seen == 1 << back
-
-
-def test_devices_that_go_on_alone_are_newer_than_one_that_comes_back() -> None:
-    """They may have lost what they knew of its generation."""
-    machine = WithoutSsd()
-    state, ffi, lib = machine.machine, machine.ffi, machine.lib
-    assert state.mode == PASSING
-    config = ffi.addressof(state, "config")
-    supers, present = Machine.superblocks(machine, config)
-    for device in DEVICES:
-        newer = supers[2 * device + 1]
-        ffi.memmove(ffi.addressof(newer), supers + 2 * device, ffi.sizeof(newer))
-        if device == SSD:
-            newer.generation, newer.version = 2, 3
-        else:
-            ffi.memmove(ffi.addressof(newer), ffi.addressof(state.super), ffi.sizeof(newer))
-            newer.device = device
-        present[device] = 3
-    scan = ffi.new("struct spek_augment_scan *")
-    assert lib.spek_augment_choose(config, supers, present, scan, ffi.NULL) == 0
-    assert (scan.stale, scan.super.generation) == (1 << SSD, state.generation)
+    assert scan.seen == 0
 
 
 @pytest.mark.parametrize("kind", [TakenOver, Long])
@@ -219,7 +187,7 @@ def test_each_life_has_a_generation() -> None:
     machine = TakenOver()
     end_all(machine)
     state = machine.machine
-    assert (state.generation, state.nr_spans, state.super.is_agreed) == (2, 2, True)
+    assert (state.generation, state.nr_spans, state.super.generation) == (2, 2, 2)
     spans = [(span.generation, span.first_seq) for span in list(state.super.spans)[:2]]
     assert spans == [(1, 1), (2, 3)]
     machine.write(72)

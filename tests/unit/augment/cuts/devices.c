@@ -136,7 +136,8 @@ static void cut_write(struct device *d, const struct cached *c, u32 kept)
 			memcpy(media + SECTOR_BYTES * k, c->data + SECTOR_BYTES * k, SECTOR_BYTES);
 	/* The power failed in the middle of a sector. */
 	if (d->tears && !c->ended && !below(4)) {
-		u32 at = SECTOR_BYTES * below(SECTORS) + below(64);
+		/* Superblocks and headers have all of theirs in the first sector. */
+		u32 at = SECTOR_BYTES * (below(2) ? below(SECTORS) : 0) + below(64);
 
 		memset(media + at, below(256), TORN_BYTES);
 	}

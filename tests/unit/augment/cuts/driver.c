@@ -5,8 +5,10 @@
  *
  * Bios, ends of I/O, states of disks and failures come in random order. One device at a time may
  * fail: refuse writes, flushes or reads, vanish, be missing after a cut, and come back with what it
- * had. The RAID may fail single I/O. After a cut everything is read. Some sets live short lives in
- * which nothing fails, so that the log has records of many generations.
+ * had. Several may be missing together, if one is left that was in use, and the others all that was
+ * flushed: devices that were lost before would serve what they had then, and cannot know better.
+ * The RAID may fail single I/O. After a cut everything is read. Some sets live short lives in which
+ * nothing fails, so that the log has records of many generations.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,11 +134,8 @@ static void any_event(void)
 	}
 }
 
-/* With one member, each device without the other believes itself: only one of them ever fails. */
 static u32 any_device(void)
 {
-	if (rig.config.nr_members == 1)
-		return rig.config.uuid[0] & 1;
 	return below(2) ? SPEK_AUGMENT_SSD : 1 + below(rig.config.nr_members);
 }
 
@@ -156,19 +155,34 @@ static void choose_faults(void)
 	}
 }
 
+/* One that was in use is left, and the SSD, or all members that had a part of the log. */
+static bool is_survivable(u32 absent)
+{
+	const u32 ssd = 1U << SPEK_AUGMENT_SSD;
+	u32 left = rig.in_use & ~absent;
+
+	if ((rig.in_use & ssd) && !(left & ssd) && left != (rig.in_use & ~ssd))
+		return false;
+	return left && rig_can_attach(absent);
+}
+
 /*
- * The victim may be missing from now on, or an intact device vanish with the power: more often if
+ * The victim may be missing from now on, or intact devices vanish with the power: more often if
  * that has left a generation that only some devices know of.
  */
 static void choose_absent(bool again)
 {
 	struct faults *faults = &rig.faults;
+	u32 absent = 0;
 
-	faults->absent = 0;
 	if (faults->victim < DEVICES)
-		faults->absent = again || below(2) ? 1U << faults->victim : 0;
-	else if (!rig.is_calm && !below(rig.was_recovering ? 3 : 8))
-		faults->absent = 1U << any_device();
+		absent = again || below(2) ? 1U << faults->victim : 0;
+	else if (!rig.is_calm && !below(6))
+		absent = draw() & ((2U << rig.config.nr_members) - 1);
+	else if (!rig.is_calm && !below(rig.was_recovering ? 2 : 8))
+		absent = 1U << any_device();
+	faults->absent = is_survivable(absent) ? absent : 0;
+	rig.counts.several += (faults->absent & (faults->absent - 1)) != 0;
 	faults->victim = SPEK_AUGMENT_NONE;
 }
 
@@ -234,6 +248,16 @@ static void run(u32 events)
 	}
 }
 
+/* The power fails while a generation is announced or begun. */
+static void run_into_generation(void)
+{
+	u32 events = 400;
+
+	while (events-- && rig.machine.destage.step < SPEK_AUGMENT_ANNOUNCE)
+		run(1);
+	run(below(12));
+}
+
 static bool may_lose_all(void)
 {
 	return !rig.faults.absent && rig.faults.victim >= DEVICES && rig.machine.dirty &&
@@ -246,14 +270,17 @@ static void live(void)
 	u32 fate = below(rig.is_calm ? 30 : 40);
 	bool again;
 
-	/* In rows, so that a device knows of several generations that never began. */
-	if (fate <= 2 || (!rig.faults.absent && rig.was_recovering && below(3))) {
+	/* In rows, and without a device, so that some know of generations that others have not seen. */
+	if (fate <= 2 || (rig.faults.absent ? !below(3) : rig.was_recovering && below(3))) {
 		events = 1 + below(40);
 		fate = 0;
 	}
 	choose_faults();
 	recover(fate);
-	run(events);
+	if (!fate && below(2))
+		run_into_generation();
+	else
+		run(events);
 	if (fate > 30) {
 		rig.faults.raid_rate = 0;
 		rig_settle();
@@ -290,9 +317,9 @@ int main(int argc, char **argv)
 		live();
 		rig.counts.cuts++;
 	}
-	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u told %u hits %u retried %u late %u torn %u whole %u\n",
+	printf("cuts %u stale %u adopted %u errors %u losses %u detached %u repeated %u several %u told %u hits %u retried %u late %u torn %u whole %u\n",
 	       counts->cuts, counts->stale, counts->adopted, counts->errors, counts->losses,
-	       counts->detached, counts->repeated, counts->told, counts->hits, counts->retried,
+	       counts->detached, counts->repeated, counts->several, counts->told, counts->hits, counts->retried,
 	       counts->late, counts->torn, counts->whole);
 	printf("crashes %u mended %u crowded %u kept %u ", counts->crashes, counts->mended,
 	       counts->crowded, counts->kept);

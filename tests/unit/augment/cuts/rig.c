@@ -139,6 +139,8 @@ void rig_take(void)
 
 	take_answers();
 	rig.may_tear |= rig.machine.mode >= SPEK_AUGMENT_DRAINING;
+	if (rig.machine.mode == SPEK_AUGMENT_NORMAL || rig.machine.mode == SPEK_AUGMENT_PASSING)
+		rig.in_use = rig.machine.super.devices;
 	while (spek_augment_next_io(&rig.machine, &io))
 		issue(&io);
 	check_waiting(&rig.machine);
@@ -483,20 +485,35 @@ static bool adopt_next(u32 readable)
 	return true;
 }
 
-/* Start the machine on what is on the devices. */
-void rig_attach(void)
+static int choose(u32 absent, struct spek_augment_scan *scan, struct spek_refusal *refusal)
 {
 	struct spek_augment_super supers[2 * (1 + SPEK_AUGMENT_MEMBERS)];
 	u32 found[1 + SPEK_AUGMENT_MEMBERS] = { 0 };
-	struct spek_augment_scan scan;
-	struct spek_refusal refusal;
 	u32 i;
 
 	for (i = 0; i < 2 * DEVICES; i++)
-		if (!(rig.faults.absent >> (i / 2) & 1) &&
+		if (!(absent >> (i / 2) & 1) &&
 		    spek_augment_super_decode(device_read(&rig.devices[i / 2], i % 2), &supers[i]))
 			found[i / 2] |= 1U << i % 2;
-	if (spek_augment_choose(&rig.config, supers, found, &scan, &refusal))
+	return spek_augment_choose(&rig.config, supers, found, scan, refusal);
+}
+
+/* Whether the set is not refused without these devices. */
+bool rig_can_attach(u32 absent)
+{
+	struct spek_augment_scan scan;
+	struct spek_refusal refusal;
+
+	return !choose(absent, &scan, &refusal);
+}
+
+/* Start the machine on what is on the devices. */
+void rig_attach(void)
+{
+	struct spek_augment_scan scan;
+	struct spek_refusal refusal;
+
+	if (choose(rig.faults.absent, &scan, &refusal))
 		rig_fail(refusal.text, refusal.index, 0);
 	spek_augment_init(&rig.machine, &rig.config, memory);
 	spek_augment_recover(&rig.machine, &scan);
@@ -563,7 +580,7 @@ static void choose_config(struct spek_augment_config *config)
 	config->log_blocks = LOG_BLOCKS;
 	config->ssd_blocks = SPEK_AUGMENT_LOG_START + LOG_BLOCKS + below(MAX_COPIES);
 	/* With one member, its loss lets writes pass by the SSD. */
-	config->nr_members = below(4) ? MEMBER_NR : 1;
+	config->nr_members = below(2) ? MEMBER_NR : 1 + below(2);
 	config->copy = below(3);
 	config->stripe_blocks = 1 + below(24);
 	config->sequential_blocks = 20 + below(60);
@@ -621,6 +638,7 @@ void rig_make_set(void)
 	rig.may_tear = false;
 	rig.is_half_recovered = false;
 	rig.was_recovering = false;
+	rig.in_use = (2U << rig.config.nr_members) - 1;
 }
 
 void rig_init(u64 seed)

@@ -64,6 +64,7 @@ struct counts {
 	u32 losses;
 	u32 detached;
 	u32 repeated;
+	u32 several;	/* attaches without several devices */
 	u32 told;
 	u64 ahead;	/* blocks that were read ahead and used */
 	u64 wakes[SPEK_AUGMENT_CAUSES];
@@ -92,6 +93,7 @@ struct rig {
 	bool may_tear;	/* blocks were written that were not in the log for sure */
 	bool is_half_recovered;	/* blocks were written of which only one device may have a record */
 	bool was_recovering;	/* at the last cut */
+	u32 in_use;	/* bitmap of the devices that bios were served from last */
 	u64 step;	/* counts events, as time does */
 	u64 now_ns;
 	u64 numbers;	/* of writes */
@@ -103,6 +105,7 @@ extern struct rig rig;
 
 void rig_init(u64 seed);
 void rig_make_set(void);
+bool rig_can_attach(u32 absent);
 void rig_attach(void);
 void rig_cut(void);
 void rig_submit(u32 op, u32 block, u32 blocks, bool is_check);

@@ -136,10 +136,9 @@ static void trace_io(const char *what, const struct flight *f, int err)
 	if (slot->purpose == SPEK_AUGMENT_FOR_RECORD)
 		line("record %llu", (ull)m->records[slot->index].seq);
 	if (slot->purpose == SPEK_AUGMENT_FOR_SUPER)
-		line("superblock version %llu generation %llu%s tail %u sequence %llu",
+		line("superblock version %llu generation %llu announced %llu tail %u sequence %llu",
 		     (ull)m->super.version, (ull)m->super.generation,
-		     m->super.is_agreed ? "" : " announced", m->super.tail,
-		     (ull)m->super.tail_seq);
+		     (ull)m->super.announced, m->super.tail, (ull)m->super.tail_seq);
 }
 
 void trace_issue(const struct flight *f)

@@ -15,8 +15,8 @@ from spekctl.augment import format
 
 SUPER: dict[str, Any] = {
     "generation": 2**40 + 1, "version": 7, "tail_seq": 2**33, "tail": 500, "log_blocks": 1000,
-    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4, "is_agreed": True,
-    "nr_spans": 2,
+    "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4, "nr_spans": 2,
+    "announced": 2**40 + 2,
     "spans": [{"generation": 7, "first_seq": 2**33 - 5}, {"generation": 2**40, "first_seq": 2**34}],
 }  # fmt: skip
 HEADER: dict[str, Any] = {

@@ -179,12 +179,12 @@ def test_a_log_that_ends_before_a_generation_is_broken(images: Images) -> None:
     assert whole.broken == log.Break(2, place, ("the superblocks tell of records up to 2",))
 
 
-@pytest.mark.parametrize(("agreed", "records"), [((), 2), ((1,), 1)])
+@pytest.mark.parametrize(("begun", "records"), [((), 2), ((1,), 1)])
 def test_an_announced_generation_does_not_count(
-    images: Images, agreed: tuple[int, ...], records: int
+    images: Images, begun: tuple[int, ...], records: int
 ) -> None:
     images.record(5, 1)
-    images.restart(2, agreed)
+    images.restart(2, begun)
     images.record(7, 1, generation=1)
     assert followed(images).records == records == len(records_in_c(images))
 
