@@ -32,6 +32,7 @@ RAID_MIB, SSD_MIB, SPARE_MIB = 32, 12, 8
 SECTORS = RAID_MIB << 11
 NAME = "spek-cache"
 NEVER_MS = 4294967295
+LOG_START, AT_VERSION, GENERATIONS = 2, 8, 16  # kmod/augment/core/format.h
 # Nothing is destaged unless a test asks for it.
 QUIET = f"quiet_ms {NEVER_MS} retry_ms 100"
 
@@ -612,3 +613,67 @@ def test_a_raid_that_has_shrunk_is_refused_and_nothing_is_lost(devices: Devices)
     with attached(devices) as cache:
         cache.assert_holds(5, 1)
         cache.assert_holds(last, 1)
+
+
+@contextmanager
+def block_of(node: str, number: int) -> Iterator[mmap.mmap]:
+    """A block of a device, written back at the end."""
+    fd = os.open(node, os.O_RDWR | os.O_DIRECT)
+    try:
+        with mmap.mmap(-1, BLOCK) as buffer:
+            assert os.preadv(fd, [buffer], number * BLOCK) == BLOCK
+            yield buffer
+            assert os.pwrite(fd, buffer, number * BLOCK) == BLOCK
+    finally:
+        os.close(fd)
+
+
+def test_a_log_that_ends_before_its_newest_generation_is_refused(devices: Devices) -> None:
+    """What was written before a generation began was flushed, so its end there is damage."""
+    with attached(devices, fresh()) as cache:
+        for block in range(3):
+            cache.write(block, 1)
+            cache.flush()
+    with attached(devices) as cache:
+        cache.assert_holds(0, 1, blocks=3)
+    # The header of the second record, of header and a block each.
+    for node in (devices.ssd, *devices.spares):
+        with block_of(node, LOG_START + 2) as header:
+            header[:] = bytes(BLOCK)
+    assert_refused(devices.line(), "The log ends before records that it had at the last start")
+    with attached(devices, f"{QUIET} unread end") as cache:
+        begin(cache)
+        cache.assert_holds(0, 1)
+        assert cache.status().dirty == 1
+
+
+def test_superblocks_of_another_version_are_refused_by_name(devices: Devices) -> None:
+    with attached(devices, fresh()) as cache:
+        cache.write(7, 1)
+        cache.flush()
+    versions = []
+    for place in range(LOG_START):
+        with block_of(devices.ssd, place) as superblock:
+            versions.append(superblock[AT_VERSION])
+            superblock[AT_VERSION] -= 1
+    assert_refused(devices.line(), "Its superblock is of another version of the format")
+    for place, version in enumerate(versions):
+        with block_of(devices.ssd, place) as superblock:
+            superblock[AT_VERSION] = version
+    with attached(devices) as cache:
+        cache.assert_holds(7, 1)
+
+
+def test_a_log_of_too_many_generations_is_destaged_at_the_start(devices: Devices) -> None:
+    """Superblocks list 16; each life adds its own."""
+    features = fresh()
+    for life in range(GENERATIONS + 2):
+        with attached(devices, features) as cache:
+            begin(cache)
+            status = cache.status()
+            assert (status.mode, status.dirty) == ("normal", life % GENERATIONS), life
+            for block in range(life):
+                cache.assert_holds(block, 1)
+            cache.write(life, 1)
+            cache.flush()
+        features = QUIET
