@@ -154,6 +154,7 @@ def test_a_run_with_a_log(spekctl: Spekctl, kernel: LoggingKernel, tmp_path: Pat
         "buffer_records": 1 << 18,
         "complete": True,
         "text": "",
+        "failed_ns": 0,
     }
     assert kernel.config is not None and kernel.config.log_records == 1 << 18
     assert data["config"]["log_records"] == 1 << 18
