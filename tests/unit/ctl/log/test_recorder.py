@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import itertools
 import json
 import os
 import subprocess
@@ -640,18 +641,23 @@ def test_the_default_buffer_shrinks_with_the_number_of_workers() -> None:
     assert all(recorder.check_buffer(size) == size for size in sizes)
 
 
-def test_one_core_keeps_up_with_half_a_million_records_a_second(
+def test_the_log_costs_no_call_for_each_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """At half a million records a second there is no time for a call of Python for each: numpy and
+    pyarrow work on blocks of them. Calls are counted in the log's own thread."""
     count = 2 << 20
+    calls = itertools.count()
     (tmp_path / "spek/1").mkdir(parents=True)
     records(count, streams=8).tofile(tmp_path / "spek/1/worker0")
     monkeypatch.setattr(log_buffer, "debugfs", lambda: tmp_path)
     log = IoLog(tmp_path / "log", 1 << 18)
-    before = time.process_time()
-    log.start(info_of(1, [0]))
+    threading.setprofile(lambda frame, event, arg: next(calls) and None)
+    try:
+        log.start(info_of(1, [0]))
+    finally:
+        threading.setprofile(None)
     summary = log.finish(plan(), info_of(1, [count]), count)
-    seconds = time.process_time() - before
     assert summary.complete
-    assert count / seconds > 500_000, f"{count / seconds:,.0f} records per second of CPU time"
+    assert 0 < next(calls) < count / 100
     assert summary.bytes / count < 24, "half of a record at most"
