@@ -60,10 +60,11 @@ def of(command_line: Sequence[str], unset: Collection[str] = ()) -> Taken:
 
 
 def _expanded(flag: str, words: Sequence[str]) -> str:
-    """The value of an option, which may be an expression of the shell."""
+    """The value of an option: a seed or CPUs may be an expression of the shell that the importer
+    wrote; what begins like it in the others, such as the path of a device, is from the file."""
     text = " ".join(words)
-    if text == "$RANDOM":
+    if flag == "--seed" and text == "$RANDOM":
         return str(secrets.randbits(SEED_BITS))
-    if text.startswith("$("):
+    if flag == "--cpus" and text.startswith("$("):
         raise UsageError(f"{flag}: this machine lacks what the file names ({text}); give {flag}")
     return text

@@ -19,6 +19,7 @@ from spekctl.documents import result
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, UsageError
 from spekctl.workload.endings import Steady
+from spekctl.workload.imported import device_option
 
 JOB = """[global]
 direct=1
@@ -98,6 +99,11 @@ def test_expressions_of_the_shell_have_a_value_or_are_refused() -> None:
     with pytest.raises(UsageError, match=r"--cpus: this machine lacks what .*node77"):
         of("w", nodes)
     assert of("w --cpus 0", nodes) == taken.Taken()
+
+
+@pytest.mark.parametrize("path", ["$RANDOM", "$(x)"])
+def test_a_device_keeps_a_name_that_looks_like_an_expression(path: str) -> None:
+    assert of("w", device_option(path)).words == ["--device", path]
 
 
 def test_a_wrong_value_is_refused_by_its_option() -> None:
