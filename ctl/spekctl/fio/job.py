@@ -315,9 +315,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         elif mode == "zbd":
             entry |= zones.pointer_pattern(options, plan, kind in RANDOM, direction, clones)
         elif kind in RANDOM:
-            raise UsageError(
-                "zonemode: spek leaves gaps between zones in sequential jobs only; leave it out"
-            )
+            raise UsageError(f"zonemode: {zones.NO_RANDOM_GAPS}")
         else:
             entry |= zones.gap_pattern(options, bytes_of, base)
         parts.append(entry)

@@ -21,6 +21,7 @@ RESETS = (
 )
 APPENDS = "writes are sent to the write pointers; with zone_append the device chooses their places"
 NO_GAPS = "nothing: zones without gaps are passed in sequence"
+NO_RANDOM_GAPS = "spek leaves gaps between zones in sequential jobs only; leave it out"
 _STRIDED = ("zonesize", "zonerange", "zoneskip")
 NO_TRIMS = (
     "rw: a trim of a zone is its reset, which spek has as operation zone-reset; leave the job out,"
@@ -56,7 +57,7 @@ def gap_pattern(options: Reader, sizes: list[int], base: int) -> dict[str, Any]:
     if sizes != [zone]:
         raise UsageError(
             "zonesize: spek leaves a gap after each I/O, and these zones have several; give bs the"
-            " size of a zone, or leave zonemode out"
+            " size of a zone, or leave the zones out"
         )
     return {"pattern": "strided", "stride": stride}
 

@@ -151,6 +151,15 @@ def test_zones_of_no_mode_have_no_effect() -> None:
             {"zonemode": "strided", "zonesize": "4k", "rw": "randread"},
             "zonemode: spek leaves gaps between zones in sequential jobs only",
         ),
+        # Each sentence is about an option that the file has.
+        (
+            {"zonesize": "1m", "rw": "randread"},
+            "zonesize: spek leaves gaps between zones in sequential jobs only; leave it out",
+        ),
+        (
+            {"zonesize": "1m", "zoneskip": "1m"},
+            "these zones have several; give bs the size of a zone, or leave the zones out",
+        ),
         ({"zonemode": "zbd", "rw": "write:4k"}, "rw: what follows the colon excludes zones"),
         ({"zonemode": "zbd", "rw": "trim"}, "rw: a trim of a zone is its reset"),
         ({"zonemode": "zbd", "offset_increment": "1g"}, "offset_increment: clones that write zo"),
