@@ -10,9 +10,9 @@ from pathlib import Path
 
 from spekctl import units
 from spekctl.errors import UsageError, at
-from spekctl.fio import readings, values, zones
+from spekctl.fio import arrivals, readings, values, zones
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import RANDOM, SYNCHRONOUS, TRIM
+from spekctl.fio.options import RANDOM, SYNCHRONOUS, TRIM, engine_of
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
 
 BLOCKS = Path("/sys/class/block")
@@ -183,13 +183,13 @@ def _pieces(normal: Normal) -> None:
             f" divide blocks of {units.format_bytes(max(sizes))} here: {reason}"
         )
     options["bs"] = str(size // count)
-    _multiply(options, count, base)
+    scaled = _multiply(options, count, base)
     if random and mode == "none":
         options["rw"] = f"{kind}:{count * values.positive(suffix or '1')}"
     normal.differences.append(
         f"bs: blocks of {units.format_bytes(size)} are sent as {count} I/Os of"
-        f" {units.format_bytes(size // count)} each, at {count} times the depth; figures are those"
-        " of these I/Os"
+        f" {units.format_bytes(size // count)} each, at {scaled}; figures are those of these"
+        " I/Os"
     )
 
 
@@ -201,20 +201,56 @@ def _trims(normal: Normal) -> None:
         return
     with at("num_range"):
         count = values.positive(options["num_range"] or "")
-    _multiply(options, count, values.whole(options.get("kb_base") or "1024"))
+    _pause_after_trims(normal, count)
+    scaled = _multiply(options, count, values.whole(options.get("kb_base") or "1024"))
     normal.differences.append(
-        f"num_range: a trim of {count} blocks is sent as {count} discards, at {count} times the"
-        " depth; figures are those of these discards"
+        f"num_range: a trim of {count} blocks is sent as {count} discards, at {scaled};"
+        " figures are those of these discards"
     )
 
 
-def _multiply(options: dict[str, str | None], count: int, base: int) -> None:
-    """Have @count I/Os in place of each."""
-    engine = (options.get("ioengine") or "psync").partition(",")[0]
+def _pause_after_trims(normal: Normal, count: int) -> None:
+    """Have pauses after all discards of as many trims as fio has between them."""
+    options = normal.job.options
+    with at("thinktime"):
+        pause = values.duration_ns(options.get("thinktime") or "0", "us")
+    with at("thinktime_iotime"):
+        is_timed = bool(values.duration_ns(options.get("thinktime_iotime") or "0", "s"))
+    if not pause or (is_timed and "thinktime_blocks" not in options):
+        return
+    if any((options.get(name) or "").strip("0, ") for name in ("rate", "rate_iops")):
+        raise UsageError(
+            f"num_range, thinktime: a trim of {count} blocks is sent as {count} discards, and these"
+            " have either a rate or pauses after all of them; leave out the pauses or the rate"
+        )
+    with at("thinktime_blocks"):
+        blocks = values.whole(options.get("thinktime_blocks") or "1") or 1
+    with at("iodepth"):
+        depth = values.positive(options.get("iodepth") or "1")
+    if engine_of(options.get("ioengine")) in SYNCHRONOUS:
+        depth = 1
+    if blocks == 1 and not is_timed and depth > 1:
+        normal.differences.append(arrivals.PAUSES)
+        options["iodepth"], depth = "1", 1
+    # A trim has completed before the next is sent, so that no burst has more discards than these.
+    if depth == 1 and (options.get("thinktime_blocks_type") or "complete") == "complete":
+        options["thinktime_blocks_type"] = "issue"
+    options["thinktime_blocks"] = str(blocks * count)
+
+
+def _multiply(options: dict[str, str | None], count: int, base: int) -> str:
+    """Have @count I/Os in place of each. Return what of the load is @count times as large."""
     depth = values.positive(options.get("iodepth") or "1")
-    if engine in SYNCHRONOUS:
+    if engine_of(options.get("ioengine")) in SYNCHRONOUS:
         options["ioengine"], depth = "libaio", 1
     options["iodepth"] = str(depth * count)
+    scaled = f"{count} times the depth"
+    for name in ("iodepth_batch", "iodepth_batch_complete_min", "iodepth_low"):
+        with at(name):
+            number = values.whole(options.get(name) or "0")
+        if number:
+            options[name] = str(count * number)
+            scaled = f"{count} times the depth and batch" if name == "iodepth_batch" else scaled
     for name in ("rate_iops", "rate_iops_min", "number_ios", "fsync", "fdatasync"):
         given = options.get(name)
         if given:
@@ -222,3 +258,4 @@ def _multiply(options: dict[str, str | None], count: int, base: int) -> None:
             options[name] = ",".join(
                 str(count * values.size(part, base)) if part.strip() else "" for part in parts
             )
+    return scaled

@@ -10,7 +10,7 @@ import pytest
 from lib.ctl.fio_jobs import fio, imported, plan, tables
 
 from spekctl.errors import UsageError
-from spekctl.fio import normal
+from spekctl.fio import arrivals, normal
 from spekctl.fio.jobfile import Job
 
 
@@ -179,9 +179,72 @@ def test_a_trim_of_several_blocks_is_several_discards() -> None:
     planned = plan(**trims, iodepth=32, num_range=8)
     assert planned.arrivals[0]["depth"] == 256 and planned.mapped["num_range"] == "arrival.depth"
     (told,) = [text for text in planned.differences if text.startswith("num_range")]
-    assert "a trim of 8 blocks is sent as 8 discards, at 8 times the depth" in told
+    assert "a trim of 8 blocks is sent as 8 discards, at 8 times the depth; " in told
     assert planned.amount == plan(**trims).amount == 2560
     with pytest.raises(UsageError, match="num_range: "):
         plan(**trims, num_range="x")
     write = plan(rw="write", size="1m", num_range=8)
     assert write.arrivals[0]["depth"] == 1 and "num_range" not in write.mapped
+
+
+@pytest.mark.parametrize(
+    ("options", "keys"),
+    [
+        ({"thinktime_blocks": 4}, {"depth": 32, "pause_every": 32, "pause_counts": "completed"}),
+        (
+            {"thinktime_blocks": 4, "thinktime_blocks_type": "issue"},
+            {"depth": 32, "pause_every": 32, "pause_counts": None},
+        ),
+        # Pauses after each trim: fio waits for all outstanding ones before.
+        ({}, {"depth": 8, "pause_every": 8, "pause_counts": None}),
+        ({"thinktime_blocks": 0}, {"depth": 8, "pause_every": 8, "pause_counts": None}),
+        ({"thinktime_iotime": "0s"}, {"depth": 8, "pause_every": 8, "pause_counts": None}),
+        (
+            {"thinktime_blocks": 2, "ioengine": "psync"},
+            {"depth": 8, "pause_every": 16, "pause_counts": None},
+        ),
+        ({"thinktime_iotime": "2s"}, {"depth": 32, "pause_every": None, "pause_after": "2s"}),
+        (
+            {"thinktime_iotime": "2s", "thinktime_blocks": 1},
+            {"depth": 32, "pause_every": 8, "pause_counts": "completed"},
+        ),
+    ],
+)
+def test_pauses_are_after_all_discards_of_a_trim(
+    options: dict[str, Any], keys: dict[str, Any]
+) -> None:
+    trims = {"ioengine": "libaio", "rw": "randtrim", "bs": "4k", "iodepth": 4, "num_range": 8}
+    planned = plan(**{**trims, "thinktime": "1ms", **options})
+    (arrival,) = planned.arrivals
+    assert arrival["pause"] == "1ms" and "think" not in arrival
+    assert {key: arrival.get(key) for key in keys} == keys
+    alone = "ioengine" not in options and arrival["depth"] == 8
+    assert (arrivals.PAUSES in planned.differences) == alone
+
+
+def test_trims_of_several_blocks_have_no_pauses_beside_a_rate() -> None:
+    trims = {"ioengine": "libaio", "rw": "randtrim", "bs": "4k", "num_range": 8}
+    for rate in ("rate", "rate_iops"):
+        for blocks in (1, 4):
+            with pytest.raises(UsageError, match=r"^num_range, thinktime: .* 8 discards,"):
+                plan(**trims, thinktime="1ms", thinktime_blocks=blocks, **{rate: "100k"})
+    assert plan(**trims, thinktime="0us", rate_iops=10).arrivals[0]["rate"] == 80
+    with pytest.raises(UsageError, match="thinktime: "):
+        plan(**trims, thinktime="soon")
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [({"rw": "randtrim", "num_range": 8}, 8), ({"rw": "write", "bs": "32m"}, 2)],
+)
+def test_batches_have_as_many_times_the_ios(options: dict[str, Any], count: int) -> None:
+    bursts = {"iodepth_batch": 4, "iodepth_batch_complete_min": 3, "iodepth_low": 2}
+    planned = plan(ioengine="libaio", iodepth=4, **options, **bursts)
+    assert planned.run["batch"] == 4 * count and planned.arrivals[0]["depth"] == 4 * count
+    assert any(f"fio waits for {3 * count} I/Os" in text for text in planned.differences)
+    assert any(f"when {2 * count} I/Os are left" in text for text in planned.differences)
+    assert any(f"{count} times the depth and batch" in text for text in planned.differences)
+    large = plan(ioengine="libaio", iodepth=4, **options | {"iodepth_batch": 200})
+    assert large.run["batch"] == 256 and "batches are of 256 I/Os at most" in large.differences
+    with pytest.raises(UsageError, match="iodepth_low: "):
+        plan(ioengine="libaio", **options, iodepth_low="x")
