@@ -638,6 +638,8 @@ def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) 
                 f"{step.workload.workload.name} is a run on several hosts: import it"
                 f" (spekctl {step.program} ... -o FILE) and carry out its plan (spekctl fleet run)"
             )
+    if imports[0].between:
+        raise UsageError(imports[0].between)
     for step in imports:
         for line in report_lines(step, taken):
             click.echo(f"spekctl: {line}", err=True)

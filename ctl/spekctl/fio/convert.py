@@ -10,7 +10,7 @@ from typing import Any
 
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
-from spekctl.fio import commandline, ends, exits, flows, jobfile, values
+from spekctl.fio import around, commandline, ends, exits, flows, jobfile, values
 from spekctl.fio import job as fio_job
 from spekctl.fio.phases import count_delays, cut, in_phases
 from spekctl.fio.plan import UNASKED, Asked, Plan
@@ -208,6 +208,7 @@ def _steps(
             ([replace(step.jobs[place], plan=plan) for place, plan in phase], False)
             for phase in phases
         ]
+    between = _between(parts)
     imports = []
     for number, (part, beside) in enumerate(parts, start=1):
         title = title_of_all if len(parts) == 1 else f"{title_of_all}.{number}"
@@ -219,7 +220,19 @@ def _steps(
         except UsageError as error:
             raise UsageError(f"{label} is not imported: {error.message}") from error
         imports[-1].beside = beside
+    if between:
+        imports[0].between = f"the steps of {label} are not run by one command: {between}"
     return imports
+
+
+def _between(parts: Sequence[tuple[Sequence[_Job], bool]]) -> str:
+    """What has to be done between parts that do not start together."""
+    groups: list[list[tuple[jobfile.Job, Plan]]] = []
+    for jobs, beside in parts:
+        if not beside:
+            groups.append([])
+        groups[-1] += [(job.source, job.plan) for job in jobs]
+    return around.between(groups)
 
 
 def _share_processes(step: _Step) -> None:

@@ -17,6 +17,7 @@ from typing import Any, get_args
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import (
+    around,
     arrivals,
     contents,
     defaults,
@@ -81,12 +82,6 @@ NO_DISK = (
     " the same disk instead"
 )
 UNALIGNED = "nothing: as in fio, it applies to random jobs"
-# What fio does before and after a job.
-AROUND = {
-    "exec_prerun": "its command is not run; run it before the load",
-    "exec_postrun": "its command is not run; run it after the load",
-    "ioscheduler": "the device keeps its scheduler; write this one to its queue/scheduler first",
-}
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
 ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
 CLONES_TOGETHER = (
@@ -462,10 +457,10 @@ def _disk_of(path: str) -> str:
 
 def _not_done(options: Reader, plan: Plan) -> None:
     """What fio does beside the I/Os of a job, and spek does not."""
-    for name, difference in AROUND.items():
+    for name in around.TEXTS:
         options.went(name, "nothing: a run changes nothing but the data of its devices")
         if options.text(name) is not None:
-            plan.differs(f"{name}: {difference}")
+            plan.differs(around.difference(name))
     if all(stream.get("read", "100%") == "100%" for stream in plan.streams):
         return
     if options.flag("end_fsync") or options.flag("fsync_on_close"):

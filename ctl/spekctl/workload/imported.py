@@ -43,6 +43,7 @@ class Imported:
     """A workload, and notes for the user on how it was imported.
 
     @clients: hosts that run it together; empty: it is for this host
+    @between: of the first of several steps: why a single command cannot run all of them
     """
 
     workload: WorkloadFile
@@ -53,6 +54,7 @@ class Imported:
     differences: list[str] = field(default_factory=list)
     beside: bool = False  # it starts with the workload before it, on other devices
     clients: list[Client] = field(default_factory=list)
+    between: str = ""
 
 
 def device_option(path: str) -> str:

@@ -185,3 +185,14 @@ def test_the_path_of_a_device_stays_as_the_file_has_it(
     done, (kept,) = run_job(f"[a]\nfilename={path}\nrw=randread\n", "--device", "/dev/fake0")
     assert done.code == ExitCode.OK, done.err
     assert [target.facts.path for target in kept.targets] == ["/dev/fake0"]
+
+
+def test_steps_with_a_command_between_them_are_refused(run_job: RunJob, kernel: FakeKernel) -> None:
+    job = JOB + "[b]\nstonewall\nexec_prerun=reset-drive.sh\n"
+    done, results = run_job(job)
+    assert (done.code, results) == (ExitCode.USAGE, [])
+    assert "[b] exec_prerun: its command has to run between steps; write each" in done.err
+    assert "run-new" not in kernel.calls
+    done, results = run_job(JOB + "exec_prerun=reset-drive.sh\n")
+    assert done.code == ExitCode.OK and len(results) == 1
+    assert "exec_prerun: its command is not run; run it before the load" in done.err

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lib.ctl.fio_jobs import HEAD, fio, imported, places, plan, stream, tables
 
 from spekctl.errors import UsageError
-from spekctl.fio import arrivals
+from spekctl.fio import around, arrivals
 from spekctl.fio import job as fio_job
 from spekctl.fio import places as fio_places
 from spekctl.fio.defaults import NEEDS
@@ -549,7 +549,7 @@ def test_what_is_done_around_a_job_is_told(rw: str) -> None:
     options = {"exec_prerun": "sync", "exec_postrun": "sync", "ioscheduler": "none"}
     planned = plan(rw=rw, **options)
     for name in options:
-        assert f"{name}: {fio_job.AROUND[name]}" in planned.differences
+        assert around.difference(name) in planned.differences
         assert planned.mapped[name].startswith("nothing: ")
     with pytest.raises(UsageError, match="exec_prerun has no value"):
         plan(rw=rw, exec_prerun="")

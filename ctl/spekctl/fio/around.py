@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What fio does before and after a job, and a run does not: commands, and the I/O scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spekctl.fio.jobfile import Job
+from spekctl.fio.plan import Plan
+
+TEXTS = {
+    "exec_prerun": "its command is not run; run it before the load",
+    "exec_postrun": "its command is not run; run it after the load",
+    "ioscheduler": "the device keeps its scheduler; write this one to its queue/scheduler first",
+}
+APART = (
+    "write each step to a file (spekctl fio -o FILE), and do that between the runs of these files"
+)
+
+# A job, as the file and as the part of it that runs.
+_Part = tuple[Job, Plan]
+
+
+def between(groups: Sequence[Sequence[_Part]]) -> str:
+    """What has to be done between @groups, each of which starts when the one before has ended: a
+    sentence, or nothing. Of a job that runs in several of them, only the first is told to be
+    preceded, and only the last to be followed, by a command."""
+    running: dict[int, list[int]] = {}
+    for number, group in enumerate(groups):
+        for job, _ in group:
+            running.setdefault(id(job), []).append(number)
+    named: dict[str, list[str]] = {}
+    before = {
+        device: job.options["ioscheduler"]
+        for job, plan in (groups[0] if groups else ())
+        if "ioscheduler" in job.options
+        for device in plan.files or [""]
+    }
+    for number, group in enumerate(groups):
+        for job, plan in group:
+            first, last = running[id(job)][0], running[id(job)][-1]
+            schedulers = {before.get(device) for device in plan.files or [""]}
+            for name, is_here, is_between in (
+                ("exec_prerun", number == first, number > 0),
+                ("exec_postrun", number == last, number < len(groups) - 1),
+                (
+                    "ioscheduler",
+                    number == first,
+                    number > 0 and schedulers != {job.options.get("ioscheduler")},
+                ),
+            ):
+                if name not in job.options:
+                    continue
+                if is_here and is_between:
+                    named.setdefault(name, []).append(f"[{job.name}]")
+                elif not is_here and (text := difference(name)) in plan.differences:
+                    plan.differences.remove(text)
+    if not named:
+        return ""
+    reasons = [
+        f"{', '.join(dict.fromkeys(jobs))} {name}: "
+        + (
+            "it has to be set between steps"
+            if name == "ioscheduler"
+            else "its command has to run between steps"
+        )
+        for name, jobs in named.items()
+    ]
+    return f"{'; '.join(reasons)}; {APART}"
+
+
+def difference(name: str) -> str:
+    """What is said of an option of TEXTS."""
+    return f"{name}: {TEXTS[name]}"
