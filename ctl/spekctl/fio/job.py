@@ -177,6 +177,7 @@ def plan_of(
 
     @apart: clones that end by their own I/Os have arrival processes of their own if they can
     """
+    given = job.options
     simple = normal.of(job)
     job, without_effect = defaults.effective(simple.job)
     plan = Plan(mapped=without_effect, differences=simple.differences)
@@ -218,6 +219,10 @@ def plan_of(
     for name in job.options:
         if name not in plan.mapped and name not in plan.not_needed:
             plan.not_needed[name] = "no effect on a job of this kind, as in fio"
+    # A report is about options that the file has, and those that a note tells the origin of.
+    for name in job.options.keys() - given.keys() - simple.notes.keys():
+        plan.mapped.pop(name, None)
+        plan.not_needed.pop(name, None)
     return plan
 
 

@@ -11,6 +11,7 @@ from lib.ctl.fio_jobs import fio, imported, plan, tables
 
 from spekctl.errors import UsageError
 from spekctl.fio import arrivals, normal
+from spekctl.fio import job as fio_job
 from spekctl.fio.jobfile import Job
 
 
@@ -248,3 +249,16 @@ def test_batches_have_as_many_times_the_ios(options: dict[str, Any], count: int)
     assert large.run["batch"] == 256 and "batches are of 256 I/Os at most" in large.differences
     with pytest.raises(UsageError, match="iodepth_low: "):
         plan(ioengine="libaio", **options, iodepth_low="x")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rw": "read", "bs": "4k", "zonesize": "4k", "zoneskip": "4k"},
+        {"rw": "randtrim", "bs": "4k", "num_range": "8", "thinktime": "1ms"},
+        {"rw": "write", "bs": "32m"},
+    ],
+)
+def test_no_option_is_reported_that_the_file_lacks(options: dict[str, str | None]) -> None:
+    planned = fio_job.plan_of(Job("j", options))
+    assert planned.mapped.keys() | planned.not_needed.keys() == options.keys()
