@@ -67,6 +67,7 @@ static int receive(struct qis *qis, struct daq_error *err)
 		    !memcmp(qis->reply + qis->length - strlen(CURSOR), CURSOR, strlen(CURSOR))) {
 			qis->length -= strlen(CURSOR);
 			qis->reply[qis->length] = '\0';
+			qis->is_unanswered = false;
 			return 0;
 		}
 		if (qis->length == QIS_MAX_REPLY)
@@ -83,8 +84,10 @@ static int ask(struct qis *qis, const char *module, const char *command, struct 
 	int length = snprintf(line, sizeof(line), "%s%s%s\r\n", module, module[0] ? " " : "",
 			      command);
 
+	qis->is_unanswered = false;
 	if (!qis->is_ending && daq_stop_is_asked(qis->stop))
 		return say_stopped(err);
+	qis->is_unanswered = true;
 	if (send(qis->fd, line, (size_t)length, MSG_NOSIGNAL) != length)
 		return daq_fail(err, ENODEV, "QIS has closed the connection");
 	return receive(qis, err);

@@ -18,6 +18,7 @@
  * @module: name of the module, as in "usb::QTL1847-01-016"
  * @reply: text of the last reply, without its end
  * @length: its length
+ * @is_unanswered: the last command was sent, and no whole reply to it has come
  * @stop: request to end; a command after it is not sent, and fails with -ECANCELED
  * @is_ending: commands are sent nevertheless, so that the module stops
  * @last_ns: after the request: when the last reply must have come; else 0
@@ -27,6 +28,7 @@ struct qis {
 	char module[DAQ_NAME_MAX];
 	char *reply;
 	size_t length;
+	bool is_unanswered;
 	const struct daq_stop *stop;
 	bool is_ending;
 	uint64_t last_ns;

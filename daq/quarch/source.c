@@ -34,7 +34,7 @@
  * @header: the module's channels
  * @column: column of each channel
  * @pace: schedule of the requests
- * @is_streaming: it has been started and not stopped
+ * @is_streaming: it has been told to stream, did not refuse, and has not been told to stop
  * @first_at: time of the stream's first row, in ticks
  * @spacing: between rows, in ticks
  * @next: number after the last row given
@@ -106,7 +106,8 @@ static int start_stream(struct quarch_source *quarch, struct daq_error *err)
 {
 	int error = command(&quarch->qis, "rec stream", err);
 
-	quarch->is_streaming = !error;
+	/* QIS obeys a command whose reply nobody awaits any more. */
+	quarch->is_streaming = !error || quarch->qis.is_unanswered;
 	return error;
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from lib.daq.program import HANG_S, Running, check_sanitizers, running
+from lib.waiting import eventually
 from unit.daq.modbus.meter import INPUT, Meter, Network, Serial, f32
 from unit.daq.quarch.server import Module, Server
 
@@ -68,6 +69,17 @@ def test_a_qis_that_never_answers(program: Path, tmp_path: Path) -> None:
         ran.until(lambda: silent.unanswered, "nothing is asked")
         assert end(ran) == ""
     assert silent.unanswered == ["$list"]
+
+
+def test_a_stop_before_the_reply_to_the_start_of_a_stream(program: Path, tmp_path: Path) -> None:
+    """QIS starts the stream whoever awaits its reply, so it is told to stop it."""
+    slow = module()
+    slow.late = ("rec stream",)
+    with Server(slow) as server, running(tmp_path, program, *qis(server.port)) as ran:
+        ran.until(lambda: "rec stream" in slow.commands, "no stream is started")
+        assert end(ran) == ""
+        eventually(lambda: slow.commands[-1] != "rec stream", "nothing is sent after the start")
+    assert slow.commands[-1] == "rec stop"
 
 
 def test_a_list_that_is_broken_off_is_a_failure(program: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ As the help text of QIS describes it; no real module was at hand.
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import threading
@@ -61,6 +62,8 @@ class Module:
     # It gives no more replies; the lines that it has left without one.
     mute: bool = False
     unanswered: list[str] = field(default_factory=list)
+    # Commands whose reply comes only once the next command has come.
+    late: tuple[str, ...] = ()
     streams: int = 0
     started_ns: int | None = None
     sent: int = 0
@@ -127,7 +130,7 @@ class Server(TcpPort):
             self.module.started_ns = None
 
     def _answer(self, client: socket.socket) -> None:
-        received = b""
+        received = held = b""
         while not self.ended.is_set():
             if self.hung_up.is_set():
                 self.hung_up.clear()
@@ -141,7 +144,13 @@ class Server(TcpPort):
             while b"\r\n" in received:
                 line, _, received = received.partition(b"\r\n")
                 reply = self.module.obey(line.decode())
+                command = line.decode().removeprefix(f"{MODULE} ")
                 if self.module.mute:
-                    self.module.unanswered.append(line.decode().removeprefix(f"{MODULE} "))
-                else:
-                    client.sendall((reply + CURSOR).encode())
+                    self.module.unanswered.append(command)
+                    continue
+                held += (reply + CURSOR).encode()
+                if command not in self.module.late:
+                    # A client that has left without its reply is still obeyed.
+                    with contextlib.suppress(ConnectionError):
+                        client.sendall(held)
+                    held = b""

@@ -152,6 +152,14 @@ def test_a_closed_connection_is_opened_again(program: Path, tmp_path: Path) -> N
     assert "QIS has closed the connection; waiting for the device" in said
 
 
+def test_a_stream_whose_start_is_not_confirmed_is_stopped(daq: Daq) -> None:
+    with Server(Module(steady, late=("rec stream",))) as server:
+        done = daq(*at(server.port, "-p"))
+        assert server.module.commands[-3:-1] == ["rec stream", "rec stop"]
+    assert done.returncode == 6
+    assert done.stderr == "spek-daq: QIS does not answer within 10 s\n"
+
+
 @pytest.mark.parametrize(
     ("module", "settings", "code", "sentence"),
     [
