@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading whole files. */
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)
 
-static int read_all(FILE *file, char **text, size_t *length)
+/*
+ * A pipe is not at its end before its first writer has come: poll() knows that, read() does not.
+ *
+ * Return: bytes read, 0 at the end, or -errno.
+ */
+static ssize_t read_part(int fd, const struct daq_stop *stop, char *data, size_t room)
+{
+	ssize_t got;
+	int error;
+
+	do {
+		error = daq_stop_wait(stop, fd, POLLIN, UINT64_MAX);
+		if (error)
+			return error;
+		got = read(fd, data, room);
+	} while (got < 0 && (errno == EAGAIN || errno == EINTR));
+	return got < 0 ? -errno : got;
+}
+
+static int read_all(int fd, const struct daq_stop *stop, char **text, size_t *length)
 {
 	size_t room = 4096, used = 0;
 	char *data = NULL;
-	int error;
+	ssize_t got;
 
 	do {
 		char *larger = room > MAX_FILE_BYTES ? NULL : realloc(data, room);
@@ -23,30 +44,36 @@ static int read_all(FILE *file, char **text, size_t *length)
 			return -ENOMEM;
 		}
 		data = larger;
-		used += fread(data + used, 1, room - used, file);
-		error = ferror(file) ? -errno : 0;
+		do {
+			got = read_part(fd, stop, data + used, room - used);
+			used += got > 0 ? (size_t)got : 0;
+		} while (got > 0 && used < room);
 		room *= 2;
-	} while (used == room / 2);
-	if (error) {
+	} while (got > 0);
+	if (got < 0) {
 		free(data);
-		return error;
+		return (int)got;
 	}
 	*text = data;
 	*length = used;
 	return 0;
 }
 
-int daq_file_read(const char *path, char **text, size_t *length, struct daq_error *err)
+int daq_file_read(const char *path, const struct daq_stop *stop, char **text, size_t *length,
+		  struct daq_error *err)
 {
-	FILE *file = fopen(path, "re");
+	/* Opening a pipe would else wait for its writer. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	int error;
 
-	if (!file)
+	if (fd < 0)
 		return daq_fail(err, errno == ENOENT ? EINVAL : errno, "%s: %s", path,
 				strerror(errno));
-	error = read_all(file, text, length);
-	if (error)
+	error = read_all(fd, stop, text, length);
+	if (error == -ECANCELED)
+		daq_error_set(err, "stopped while %s was read", path);
+	else if (error)
 		daq_error_set(err, "%s: %s", path, strerror(-error));
-	fclose(file);
+	close(fd);
 	return error;
 }

@@ -393,7 +393,8 @@ static int complete(struct parse *parse)
 	int error = 0;
 
 	if (options->rails_path)
-		error = daq_rails_load(options->rails_path, rails, parse->err);
+		error = daq_rails_load(options->rails_path, options->setup.stop, rails,
+				       parse->err);
 	if (!error)
 		error = choose_source(parse);
 	if (error)

@@ -17,12 +17,13 @@ bool daq_name_is_good(const char *name)
 	return length && length <= SPEK_PROBER_MAX_NAME;
 }
 
-int daq_rails_load(const char *path, struct daq_rails *rails, struct daq_error *err)
+int daq_rails_load(const char *path, const struct daq_stop *stop, struct daq_rails *rails,
+		   struct daq_error *err)
 {
 	struct daq_error inner;
 	size_t length = 0;
 	char *text = NULL;
-	int error = daq_file_read(path, &text, &length, err);
+	int error = daq_file_read(path, stop, &text, &length, err);
 
 	if (error)
 		return error;

@@ -29,6 +29,7 @@
 #include "channel.h"
 #include "error.h"
 #include "meter.h"
+#include "stop.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,8 +82,13 @@ struct daq_rails {
 int daq_rails_parse(const char *text, size_t length, struct daq_rails *rails,
 		    struct daq_error *err);
 
-/** daq_rails_load() - read a rails file. Return: as daq_rails_parse(), or -errno. */
-int daq_rails_load(const char *path, struct daq_rails *rails, struct daq_error *err);
+/**
+ * daq_rails_load() - read a rails file
+ * @stop: as of daq_file_read()
+ * Return: as daq_rails_parse() or daq_file_read().
+ */
+int daq_rails_load(const char *path, const struct daq_stop *stop, struct daq_rails *rails,
+		   struct daq_error *err);
 
 /**
  * daq_rails_resolve() - assign channel indices to the rails

@@ -37,7 +37,7 @@ static int load(const struct daq_setup *setup, struct daq_csv *csv, struct daq_e
 
 	if (!path)
 		return daq_fail(err, EINVAL, "source replay needs a file: --set file=PATH");
-	error = daq_file_read(path, &text, &length, err);
+	error = daq_file_read(path, setup->stop, &text, &length, err);
 	if (error)
 		return error;
 	error = daq_csv_parse(text, length, csv, &inner);

@@ -36,7 +36,7 @@ PURE = (
     "modbus/map",
     "quarch/text",
 )
-PURE_TOO = ("sources/csv", "meter", "queue", "file", "config/rails")
+PURE_TOO = ("sources/csv", "meter", "queue", "pace", "stop", "file", "config/rails")
 INCLUDES = ("-I", str(DAQ), "-I", str(ROOT / "prober"))
 SANITIZE = ("-O1", "-g", "-fsanitize=undefined", "-fno-sanitize-recover=undefined")
 # cffi does not support __int128; this has its size and alignment, and is never accessed.

@@ -4,8 +4,9 @@ that only the request ends a wait for them."""
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -100,6 +101,54 @@ def test_a_qis_that_answers_and_has_no_header(program: Path, tmp_path: Path) -> 
         ran.until(lambda: "stream text header" in headless.commands, "no header is asked for")
         assert end(ran) == ""
     assert headless.commands[-2:] == ["rec stop", "stream?"]
+
+
+# ---- files ----
+
+
+def has_open(pid: int, path: Path) -> bool:
+    return any(
+        link.is_symlink() and link.readlink() == path for link in Path(f"/proc/{pid}/fd").iterdir()
+    )
+
+
+@pytest.mark.parametrize("has_writer", [False, True])
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (("-s", "sim", "-p", "-r"), 0),
+        (("-s", "replay", "--list", "-o"), 1),
+        (("-s", "replay", "-p", "-o"), 0),
+    ],
+)
+def test_a_file_that_is_a_pipe_without_end(
+    program: Path, tmp_path: Path, options: Sequence[str], status: int, has_writer: bool
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    last = f"file={pipe}" if options[-1] == "-o" else pipe
+    with ExitStack() as stack:
+        if has_writer:
+            stack.callback(os.close, os.open(pipe, os.O_RDWR))
+        ran = stack.enter_context(running(tmp_path, program, *options, last))
+        ran.until(lambda: has_open(ran.process.pid, pipe), "it does not open the pipe")
+        ran.process.terminate()
+        assert ran.process.wait(HANG_S) == status
+        assert ran.errors == (f"spek-daq: stopped while {pipe} was read\n" if status else "")
+
+
+def test_a_file_that_is_a_pipe_is_read_to_its_end(program: Path, tmp_path: Path) -> None:
+    """It comes in parts, of which the first does not come at once."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with running(tmp_path, program, "-s", "replay", "--list", "-o", f"file={pipe}") as ran:
+        ran.until(lambda: has_open(ran.process.pid, pipe), "it does not open the pipe")
+        with pipe.open("w") as writer:
+            writer.write("time_ns,a.W\n" + 2000 * " \n")
+            writer.flush()
+            writer.write("1,2\n2,3\n")
+        assert ran.process.wait(HANG_S) == 0, ran.errors
+        assert ran.out == "a\tpower\n"
 
 
 # ---- Modbus ----
