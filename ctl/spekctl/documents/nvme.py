@@ -121,7 +121,11 @@ class NvmeExtended(Part, frozen=True):
     ]
     media_bytes_read: Annotated[int, Meta(description="The same for reads.")]
     state_changes: Annotated[
-        int, Meta(description="Changes of the power state, by hosts and by the controller.")
+        int | None,
+        Meta(
+            description="Changes of the power state, by hosts and by the controller; null: the log"
+            " is of version 1, which does not count them."
+        ),
     ]
     throttling: Annotated[int, Meta(description="Level of thermal throttling; 0: none.")]
     throttling_events: Annotated[

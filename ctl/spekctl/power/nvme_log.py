@@ -175,7 +175,9 @@ _NO_ERROR_KNOWN = 100
 # Supported Log Pages, from 2.0 on: four bytes for each page, whose first bit says that it is there.
 _LISTS_LOGS = 0x00020000
 _EXTENDED_ENTRY, _IS_THERE = 4 * 0xC0, 1
-# Extended log: AFD514C97C6F4F9CA4F2BFEA2810AFC5, least significant byte first.
+# Extended log: the version that counts changes of the power state, in bytes reserved before it.
+_VERSION, _COUNTS_STATES = slice(494, 496), 2
+# Its GUID is AFD514C97C6F4F9CA4F2BFEA2810AFC5, least significant byte first.
 _GUID, _EXTENDED_GUID = slice(496, 512), bytes.fromhex("afd514c97c6f4f9ca4f2bfea2810afc5")[::-1]
 
 
@@ -296,7 +298,7 @@ def extended_of(data: bytes, at_ns: int) -> NvmeExtended | None:
         at_ns=at_ns,
         media_bytes_written=_number(data[0:16]),
         media_bytes_read=_number(data[16:32]),
-        state_changes=_number(data[200:208]),
+        state_changes=_number(data[200:208]) if _number(data[_VERSION]) >= _COUNTS_STATES else None,
         throttling=data[97],
         throttling_events=data[96],
         free_blocks_percent=data[120],

@@ -167,13 +167,16 @@ def _differences(before: NvmeHealth, after: NvmeHealth) -> Iterator[str]:
 
 def _extended(drive: NvmeDrive, before: NvmeExtended, after: NvmeExtended) -> Iterator[str]:
     """The counters of the extended log, which no reading in between can miss."""
-    changes = after.state_changes - before.state_changes
+    changes = None
+    if before.state_changes is not None and after.state_changes is not None:
+        changes = after.state_changes - before.state_changes
     written = after.media_bytes_written - before.media_bytes_written
-    if changes < 0 or written < 0:
+    if (changes or 0) < 0 or written < 0:
         yield "counters of its extended log fell: its part of the run is unknown"
         return
-    counted = _counted(changes, "change", "changes")
-    line = f"{counted} of its power state and {units.format_bytes(written)} written to its medium"
+    line = f"{units.format_bytes(written)} written to its medium"
+    if changes is not None:
+        line = f"{_counted(changes, 'change', 'changes')} of its power state and {line}"
     units_written = None
     if drive.before is not None and drive.after is not None:
         units_written = _added(drive.before, drive.after, "data_units_written")

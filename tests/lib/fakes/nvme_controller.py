@@ -107,7 +107,7 @@ def logs(*pages: int) -> bytes:
     return bytes(page)
 
 
-def extended(**fields: int) -> bytes:
+def extended(version: int = 3, **fields: int) -> bytes:
     """The SMART / Health Information Extended log of OCP."""
     places = {
         "written": (0, 16),
@@ -121,7 +121,7 @@ def extended(**fields: int) -> bytes:
     page = bytearray(512)
     for name, value in fields.items():
         put(page, *places[name], value)
-    page[494] = 3
+    put(page, 494, 2, version)
     put(page, 496, 16, 0xAFD514C97C6F4F9CA4F2BFEA2810AFC5)
     return bytes(page)
 

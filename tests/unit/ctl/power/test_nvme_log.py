@@ -237,9 +237,25 @@ def test_the_extended_log_counts_what_readings_miss(machine: Machine) -> None:
     before, after = part.extended_before, part.extended_after
     assert (before.media_bytes_written, before.media_bytes_read) == (MOST, 2)
     assert (before.throttling, before.throttling_events, before.free_blocks_percent) == (0, 255, 80)
-    assert after.state_changes - before.state_changes == 2 and part.state_changes == 0
+    assert (before.state_changes, after.state_changes) == (2**64 - 3, 2**64 - 1)
+    assert part.state_changes == 0
     assert (after.throttling, after.incomplete_shutdowns) == (2, 4)
     assert readings.part("x", is_complete=False).extended_after is None
+
+
+@pytest.mark.parametrize(("version", "changes"), [(1, None), (2, 7), (0x0100, 7)])
+def test_the_extended_log_counts_state_changes_from_its_version_2_on(
+    machine: Machine, version: int, changes: int | None
+) -> None:
+    controller = FakeController(
+        identity_page=identify(version=0x020000),
+        extended_page=extended(version, written=MOST, states=7),
+    )
+    readings = readings_of(machine, controller)
+    readings.take()
+    before = readings.part("", is_complete=True).extended_before
+    assert before is not None
+    assert (before.state_changes, before.media_bytes_written) == (changes, MOST)
 
 
 @pytest.mark.parametrize(

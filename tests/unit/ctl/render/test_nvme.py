@@ -165,8 +165,8 @@ def test_a_single_thing_is_not_called_several(tmp_path: Path) -> None:
 
 
 def test_the_extended_log_tells_write_amplification_and_all_changes(told: NvmeDrive) -> None:
-    def with_log(**fields: int) -> str:
-        after = extended_of(extended(**fields), 2)
+    def with_log(version: int = 3, **fields: int) -> str:
+        after = extended_of(extended(version, **fields), 2)
         return text_of(msgspec.structs.replace(told, extended_before=before, extended_after=after))
 
     assert told.before is not None and told.after is not None
@@ -182,6 +182,10 @@ def test_the_extended_log_tells_write_amplification_and_all_changes(told: NvmeDr
     assert "2 throttling events by its extended log" in text
     assert "throttling event" not in with_log(written=10**9, states=5, events=255)
     assert "its part of the run is unknown" in with_log(written=10**9, states=4)
+    # A version that does not count changes has reserved bytes there.
+    text = with_log(1, written=10**9 + 1_280_000_000, states=4).replace("\n", " ")
+    assert "1.19 GiB written to its medium, 2.50 times what hosts wrote, by its own" in text
+    assert "of its power state and" not in text
     told = msgspec.structs.replace(told, after=told.before)
     assert "0 changes of its power state and 0 B written to its medium by its own" in with_log(
         written=10**9, states=5
