@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	struct daq_options *options = calloc(1, sizeof(*options));
 	struct daq_error err = { "out of memory" };
 	int error = options ? 0 : -ENOMEM;
-	struct daq_stop stop;
+	struct daq_stop stop = { -1, -1 };
 
 	/* First, because threads that libraries create inherit the signal mask. */
 	if (!error)
@@ -53,5 +53,6 @@ int main(int argc, char **argv)
 	if (error)
 		daq_say("%s", err.text);
 	free(options);
+	daq_stop_deinit(&stop);
 	return daq_exit_code(error);
 }

@@ -194,22 +194,28 @@ static int open_prober(struct session *session, struct daq_error *err)
 	return 0;
 }
 
-static void work(struct session *session)
+/* Return: 0, or -errno and a sentence. */
+static int work(struct session *session, struct daq_error *err)
 {
 	const struct daq_options *options = session->options;
 	bool feeds = options->print == DAQ_PRINT_NOT;
 	uint64_t end_ns = daq_now_ns() + options->time_ns;
 
 	while (!daq_bridge_status(&session->bridge).has_ended) {
-		if (daq_stop_wait(session->stop, -1, 0, daq_now_ns() + WORK_NS) == -ECANCELED)
-			return;
+		int error = daq_stop_wait(session->stop, -1, 0, daq_now_ns() + WORK_NS);
+
+		if (error == -ECANCELED)
+			return 0;
+		if (error != -ETIMEDOUT)
+			return daq_fail(err, EIO, "cannot watch signals: %s", strerror(-error));
 		if (options->time_ns && daq_now_ns() >= end_ns)
-			return;
+			return 0;
 		if (feeds)
 			daq_sender_work(&session->sender);
 		if (session->sender.feeder.has_ended)
-			return;
+			return 0;
 	}
+	return 0;
 }
 
 static void report(struct session *session)
@@ -250,13 +256,14 @@ static void report_check(const struct session *session)
 static int run(struct session *session, struct daq_error *err)
 {
 	bool feeds = session->options->print == DAQ_PRINT_NOT;
+	struct daq_error broken;
 	int error;
 
 	error = pthread_create(&session->reader, NULL, daq_bridge_run, &session->bridge);
 	if (error)
 		return daq_fail(err, error, "cannot create a thread: %s", strerror(error));
 	daq_notify("READY=1");
-	work(session);
+	error = work(session, &broken);
 	daq_notify("STOPPING=1");
 	atomic_store(&session->bridge.stop, true);
 	daq_stop_ask(session->stop);
@@ -264,7 +271,9 @@ static int run(struct session *session, struct daq_error *err)
 	if (feeds)
 		daq_sender_close(&session->sender);
 	report(session);
-	*err = session->bridge.err;
+	*err = error ? broken : session->bridge.err;
+	if (error)
+		return error;
 	if (session->sender.feeder.has_ended)
 		return daq_fail(err, EPIPE, "the process that feeds the prober has ended");
 	if (!session->bridge.error && session->queue.length)

@@ -57,6 +57,8 @@ int daq_stop_wait(const struct daq_stop *stop, int fd, short events, uint64_t en
 
 		if (nr > 0)
 			return wait[1].revents || wait[2].revents ? -ECANCELED : 0;
+		if (nr < 0 && errno != EINTR)
+			return -errno;
 		if (!nr && !left_ns)
 			return -ETIMEDOUT;
 	}

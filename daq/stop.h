@@ -41,10 +41,12 @@ bool daq_stop_is_asked(const struct daq_stop *stop);
  * @fd: the file; -1: wait for the time only
  * @events: as of poll()
  * @end_ns: CLOCK_MONOTONIC
- * Return: 0: the file is ready; -ECANCELED: the request has come; -ETIMEDOUT.
+ * Return: 0: the file is ready; -ECANCELED: the request has come; -ETIMEDOUT; other -errno: poll()
+ * fails, and would again.
  */
 int daq_stop_wait(const struct daq_stop *stop, int fd, short events, uint64_t end_ns);
 
+/** daq_stop_deinit() - of a request that daq_stop_init() has refused, too. */
 void daq_stop_deinit(struct daq_stop *stop);
 
 #endif

@@ -23,7 +23,7 @@
  * A module whose stream is not stopped is busy at the next start. So the request to end shortens
  * the wait for a reply, and does not end it.
  *
- * Return: 0, -ETIMEDOUT or -ECANCELED.
+ * Return: as daq_stop_wait().
  */
 static int await(struct qis *qis, uint64_t end_ns)
 {
@@ -75,6 +75,8 @@ static int receive(struct qis *qis, struct daq_error *err)
 	}
 	if (error == -ECANCELED)
 		return say_stopped(err);
+	if (error != -ETIMEDOUT)
+		return daq_fail(err, EIO, "cannot wait for QIS: %s", strerror(-error));
 	return daq_fail(err, ENODEV, "QIS does not answer within %llu s", REPLY_NS / 1000000000);
 }
 

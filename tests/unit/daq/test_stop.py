@@ -4,13 +4,16 @@ that only the request ends a wait for them."""
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from lib.daq.build import library
 from lib.daq.program import HANG_S, Running, check_sanitizers, running
 from lib.waiting import eventually
 from unit.daq.modbus.meter import INPUT, Meter, Network, Serial, f32
@@ -149,6 +152,35 @@ def test_a_file_that_is_a_pipe_is_read_to_its_end(program: Path, tmp_path: Path)
             writer.write("1,2\n2,3\n")
         assert ran.process.wait(HANG_S) == 0, ran.errors
         assert ran.out == "a\tpower\n"
+
+
+# ---- a wait that fails ----
+
+
+FEWER_THAN_AWAITED = 2  # poll() refuses more files than a process may have
+
+
+def test_a_wait_that_fails_is_no_wait_without_end() -> None:
+    ffi, lib = library()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FEWER_THAN_AWAITED, before[1]))
+    try:
+        error = lib.daq_stop_wait(ffi.NULL, -1, 0, 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert error == -errno.EINVAL
+
+
+def test_a_session_that_can_await_nothing_ends(program: Path, tmp_path: Path) -> None:
+    # The search for leaks needs files.
+    leaks = "ASAN_OPTIONS=detect_leaks=0"
+    with running(tmp_path, "env", leaks, program, "-s", "sim", "-p") as ran:
+        ran.until(lambda: ran.has_rows(1), "no rows")
+        _, most = resource.prlimit(ran.process.pid, resource.RLIMIT_NOFILE)
+        limits = FEWER_THAN_AWAITED, most
+        resource.prlimit(ran.process.pid, resource.RLIMIT_NOFILE, limits)
+        assert ran.process.wait(HANG_S) == 1
+        assert "spek-daq: cannot watch signals: Invalid argument\n" in ran.errors
 
 
 # ---- Modbus ----
