@@ -50,16 +50,18 @@ class Running:
         return len(self.rows) >= count
 
     def until(self, condition: Callable[[], object], what: str) -> None:
-        """It fails at once if the program ends meanwhile."""
-        ended = False
+        """It fails at once if the program ends before."""
+        is_so = False
 
-        def is_so() -> bool:
-            nonlocal ended
-            ended = self.process.poll() is not None
-            return ended or bool(condition())
+        def is_over() -> bool:
+            nonlocal is_so
+            # Looked at first, as the condition may come true just before the program ends.
+            has_ended = self.process.poll() is not None
+            is_so = bool(condition())
+            return is_so or has_ended
 
-        eventually(is_so, f"{what}: {self.errors}", HANG_S)
-        assert not ended, self.errors
+        eventually(is_over, f"{what}: {self.errors}", HANG_S)
+        assert is_so, self.errors
 
     def finish(self) -> tuple[list[str], Rows]:
         """All it has printed, as table() has it."""
