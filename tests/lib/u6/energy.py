@@ -103,10 +103,14 @@ def loaded_device(ppm: int = 100, rails: Sequence[Rail] = RAILS) -> Device:
 
 @dataclass
 class Stretch:
-    """Samples without a gap: times in ns, and the rails' microwatts."""
+    """Samples without a gap: times in ns, the rails' microwatts, and when each was read.
+
+    @read_ns: empty if nobody has read them from a program
+    """
 
     at_ns: list[int] = field(default_factory=list)
     power_uw: list[list[int]] = field(default_factory=list)
+    read_ns: list[int] = field(default_factory=list)
 
     def joules(self, rail: int) -> float:
         """The area under the samples."""
@@ -124,7 +128,7 @@ class Daq:
         self, program: Path, rails: Path, environment: Mapping[str, str] = os.environ
     ) -> None:
         self.stretches: list[Stretch] = []
-        self._lines: queue.Queue[str] = queue.Queue()
+        self._lines: queue.Queue[tuple[int, str]] = queue.Queue()
         self.process = subprocess.Popen(
             [program, "--rails", rails, "--print=rails"],
             stdout=subprocess.PIPE,
@@ -150,13 +154,13 @@ class Daq:
     def _pump(self) -> None:
         assert self.process.stdout
         for line in self.process.stdout:
-            self._lines.put(line)
+            self._lines.put((time.monotonic_ns(), line))
 
     def _listen(self) -> None:
         assert self.process.stderr
         self.said.extend(self.process.stderr)
 
-    def _take(self, line: str) -> None:
+    def _take(self, read_ns: int, line: str) -> None:
         first, *values = line.strip().split(",")
         if first == "time_ns":
             return
@@ -167,13 +171,14 @@ class Daq:
             self.stretches.append(Stretch())
         self.stretches[-1].at_ns.append(int(first))
         self.stretches[-1].power_uw.append([int(value) for value in values])
+        self.stretches[-1].read_ns.append(read_ns)
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         """Take in what it prints until something is so."""
         end = time.monotonic() + WAIT_S
         while not condition():
             try:
-                self._take(self._lines.get(timeout=0.1))
+                self._take(*self._lines.get(timeout=0.1))
             except queue.Empty:
                 assert self.process.poll() is None, f"it ended: {self.said}"
                 assert time.monotonic() < end, f"{what} has not come: {self.said}"
@@ -194,7 +199,7 @@ class Daq:
         for pump in self._pumps:
             pump.join(WAIT_S)
         while not self._lines.empty():
-            self._take(self._lines.get())
+            self._take(*self._lines.get())
         self.stretches = [stretch for stretch in self.stretches if stretch.at_ns]
         return self.stretches
 
@@ -212,12 +217,15 @@ def check_joules(stretches: Sequence[Stretch], first_ns: Sequence[int]) -> None:
     """Each rail's energy in each stretch: to 0.5 % and one step of the converter.
 
     @first_ns: when the first scan of each was taken. All arrivals may be late, which no host can
-    tell, and so are the time stamps.
+    tell, and so are the time stamps; but no stamp is later than its scan's arrival, which is before
+    the sample is read. The fastest sample of a stretch bounds how late all are.
     """
     for stretch, taken_ns in zip(stretches, first_ns, strict=True):
         start, end = stretch.at_ns[0], stretch.at_ns[-1]
         late = start - taken_ns
         assert late >= 0
+        for at_ns, read_ns in zip(stretch.at_ns, stretch.read_ns, strict=True):
+            assert at_ns <= read_ns, f"it is stamped {at_ns - read_ns} ns after it was read"
         for number, rail in enumerate(RAILS):
             expected = rail.joules(start - late, end - late)
             allowed = 0.005 * expected + rail.step_w * (end - start) / 1e9
