@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from spekctl import files
+from spekctl.errors import SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.documents.result import Result
@@ -136,27 +137,56 @@ class Exports:
         files.check_writable(output)
         self.check()
 
-    def deliver(self, results: Sequence[Result], steps: int = 1) -> None:
-        """Write all files of the last of @results; fio's JSON has those before it as well.
-        UsageError, before any is written, if one of them would have nothing in it."""
-        from spekctl.exports import fio_json, fio_logs, hdr, intervals, measured
+    def check_contents(self, result: Result) -> None:
+        """UsageError if @result has nothing for one of the files."""
+        for option, why in self._empty(result).items():
+            raise UsageError(f"{option} has nothing to write: {why}")
 
-        if self.csv is not None:
-            intervals.check(results[-1])
-        for option, _ in self.files():
-            if option in ("--hdr-log", "--fio-logs"):
-                measured.check(results[-1], option)
+    def _empty(self, result: Result) -> dict[str, str]:
+        """The options whose files would have nothing in them, each with the reason."""
+        from spekctl.exports import intervals, measured
+
+        lacks = {
+            "--csv": intervals.lacks,
+            "--hdr-log": measured.lacks,
+            "--fio-logs": measured.lacks,
+        }
+        asked = dict.fromkeys(option for option, _ in self.files())
+        reasons = {option: lacks[option](result) for option in asked if option in lacks}
+        return {option: why for option, why in reasons.items() if why}
+
+    def deliver(self, results: Sequence[Result], steps: int = 1) -> None:
+        """Write all files of the last of @results; fio's JSON has those before it as well. One that
+        would have nothing in it is not written, which standard error says; an older one of that
+        name becomes FILE~."""
+        from spekctl.exports import fio_json, fio_logs, hdr, intervals
+
+        result, step = results[-1], len(results)
+        empty = self._empty(result)
+        self._leave_out(empty, step, steps)
         if self.fio_json is not None:
             files.deliver(fio_json.encode(*results), self.fio_json)
-        result, step = results[-1], len(results)
-        if self.fio_logs is not None:
+        if self.fio_logs is not None and "--fio-logs" not in empty:
             contents = fio_logs.encode(result)
             for kind, path in fio_logs.paths(self.fio_logs, step).items():
                 files.deliver(contents[kind], path)
-        if self.hdr_log is not None:
+        if self.hdr_log is not None and "--hdr-log" not in empty:
             files.deliver(hdr.encode(result), numbered(self.hdr_log, step, steps))
-        if self.csv is not None:
+        if self.csv is not None and "--csv" not in empty:
             files.deliver(intervals.encode(result), numbered(self.csv, step, steps))
+
+    def _leave_out(self, empty: Mapping[str, str], step: int, steps: int) -> None:
+        """Say which files are not written. What was measured counts more than an older file that
+        cannot be renamed."""
+        for option, why in empty.items():
+            paths = [path for flag, path in self.files(step, steps) if flag == option]
+            named = self.fio_logs if option == "--fio-logs" else paths[0]
+            click.echo(f"spekctl: {option} {named}: nothing to write: {why}", err=True)
+            for path in paths:
+                try:
+                    files.set_aside(path)
+                except SpekError as error:
+                    click.echo(f"spekctl: {error.message}", err=True)
 
 
 def deliver_result(result: Result, output: Path | None, as_json: bool, exports: Exports) -> None:

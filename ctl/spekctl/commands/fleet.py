@@ -265,6 +265,7 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     exports = options.take_exports(given)
     exports.check_with(output, result_files)
     result = merging.merge([load_result(path) for path in result_files])
+    exports.check_contents(result)
     deliver_result(result, output, as_json, exports)
     return int(ExitCode.OK)
 

@@ -538,7 +538,7 @@ def _run_all(
 ) -> int:
     """Run the steps; the exit code of the last that was run."""
     from spekctl.commands.deliver import deliver_alone
-    from spekctl.errors import ExitCode
+    from spekctl.errors import ExitCode, SpekError
     from spekctl.run import ending, holding, job
 
     results: list[Result] = []
@@ -557,15 +557,24 @@ def _run_all(
                 titles = ", beside ".join(each.title for each in group)
                 click.echo(f"spekctl: step {number} of {len(planned)}: {titles}", err=True)
             codes = []
+            failures: list[SpekError] = []
             own = held[len(results) : len(results) + len(group)]
             measured = _measured(kernel, group, interrupts, power, own)
-            # A result that cannot be delivered leaves no run behind.
+            # A result that cannot be delivered leaves no run behind, and those of the runs beside
+            # it are delivered all the same.
             with contextlib.closing(measured):
                 for each, result in zip(group, measured, strict=True):
                     results.append(result)
-                    deliver_alone(result, each.part.asked.output, each.part.asked.as_json)
-                    exports.deliver(results, count)
                     codes.append(ending.exit_code_of(result, interrupts))
+                    try:
+                        deliver_alone(result, each.part.asked.output, each.part.asked.as_json)
+                        exports.deliver(results, count)
+                    except SpekError as error:
+                        failures.append(error)
+            if failures:
+                for failure in failures[1:]:
+                    click.echo(f"spekctl: {failure.message}", err=True)
+                raise failures[0]
             if len(group) > 1:
                 _print_sum(results[-len(group) :])
             code = ending.worst(codes)

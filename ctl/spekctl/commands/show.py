@@ -170,6 +170,7 @@ def _write_exports(paths: Sequence[Path], exports: Exports) -> None:
         assert exports.fio_json is not None
         files.deliver(fio_json.encode_clients(results), exports.fio_json)
         return
+    exports.check_contents(results[0])
     exports.deliver(results)
 
 

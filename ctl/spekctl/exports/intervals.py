@@ -16,7 +16,6 @@ from collections.abc import Iterator
 
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Interval
-from spekctl.errors import UsageError
 from spekctl.kernel.records import Direction, IntervalCell
 
 _OF_INTERVAL = (
@@ -32,11 +31,12 @@ _OF_TIMES = (
 COLUMNS = (*_OF_INTERVAL, *_OF_ROW, *_OF_TIMES)
 
 
-def check(result: Result) -> None:
-    """UsageError if there are no intervals to write."""
-    if not result.intervals:
-        why = " (--interval 0)" if result.config.interval_ns == 0 else ""
-        raise UsageError(f"--csv writes report intervals, and the result has none{why}")
+def lacks(result: Result) -> str:
+    """Why there are no intervals to write; empty if there are."""
+    if result.intervals:
+        return ""
+    why = " (--interval 0)" if result.config.interval_ns == 0 else ""
+    return f"the result has no report intervals{why}"
 
 
 def encode(result: Result) -> bytes:

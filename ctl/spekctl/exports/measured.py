@@ -10,7 +10,6 @@ from spekctl.documents import histogram
 from spekctl.documents.result import NOTHING, Result
 from spekctl.documents.result_parts import Cell
 from spekctl.documents.times import histogram_of
-from spekctl.errors import UsageError
 from spekctl.kernel.records import Direction, Histogram, Phase, is_covered
 
 
@@ -70,10 +69,9 @@ def times(of_way: list[Cell], name: str) -> Histogram | None:
     return histogram.merge(part for part in parts if part is not None)
 
 
-def check(result: Result, option: str) -> None:
-    """UsageError if there are no times for the files of @option to have."""
-    if not result.totals.all.ios:
-        raise UsageError(f"{option} writes times, and {NOTHING}")
+def lacks(result: Result) -> str:
+    """Why there are no times to write; empty if there are."""
+    return "" if result.totals.all.ios else NOTHING
 
 
 def span_ns(result: Result) -> tuple[int, int]:

@@ -359,6 +359,12 @@ class FakeKernel:
         return [cell]
 
 
+def without_io(kernel: FakeKernel) -> None:
+    """Its runs come to their ends, and no I/O completes in them."""
+    kernel.ios_in = lambda second: 0
+    kernel.stats = lambda run: []  # type: ignore[method-assign]
+
+
 def other_claim(number: int, major: int, minor: int) -> ClaimInfo:
     """A claim of another controller, with no run at present."""
     return ClaimInfo(

@@ -7,6 +7,7 @@ Each recipe is `spekctl run` with its exports, and `gate`, `compare` or `show` o
 from __future__ import annotations
 
 import errno
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from lib.ctl.command_line import Spekctl, run_ok
 from lib.ctl.fleets import Spec, fleet_of
 from lib.ctl.verdicts import A, changed, measured, put, sides
 from lib.fakes.kernel import FakeKernel
+from lib.fakes.kernel import without_io as without_io_in
 from msgspec.structs import replace
 
 from spekctl.documents.result import Result
@@ -116,6 +118,45 @@ def test_a_result_without_io_does_not_look_like_a_good_one(
     assert said in spekctl("show", "bad.json").out
     assert spekctl("report", "bad.json", "-o", "page.html").code == ExitCode.OK
     assert said in (tmp_path / "page.html").read_text()
+
+
+def test_a_run_without_io_writes_what_has_contents_and_keeps_its_code(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    without_io_in(kernel)
+    for name in ("o.hlog", "o_lat.1.log"):
+        (tmp_path / name).write_text("of yesterday")
+    words = ["-o", "o.json", "--csv", "o.csv", "--fio-json", "f.json", "--hdr-log", "o.hlog"]
+    done = run_ok(spekctl, *words, "--fio-logs", "o", "--progress", "none")
+    assert done.code == ExitCode.RUN_FAILED
+    nothing = "no I/O completed in the measure phase"
+    assert done.err.splitlines()[-3:] == [
+        f"spekctl: {nothing}",
+        f"spekctl: --fio-logs o: nothing to write: {nothing}",
+        f"spekctl: --hdr-log o.hlog: nothing to write: {nothing}",
+    ]
+    names = sorted(path.name for path in tmp_path.iterdir() if path.name[:2] in ("o.", "o_", "f."))
+    assert names == ["f.json", "o.csv", "o.hlog~", "o.json", "o_lat.1.log~"]
+
+
+def test_ctrl_c_before_any_io_ends_with_its_own_code(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    without_io_in(kernel)
+    kernel.on_wait = lambda second: signal.raise_signal(signal.SIGINT)
+    done = run_ok(spekctl, "--hdr-log", "o.hlog", "--progress", "none")
+    assert done.code == ExitCode.INTERRUPTED
+    assert "--hdr-log o.hlog: nothing to write" in done.err
+
+
+def test_an_older_export_that_cannot_be_renamed_hides_no_code(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    without_io_in(kernel)
+    (tmp_path / "o.hlog").write_text("of yesterday")
+    (tmp_path / "o.hlog~").mkdir()
+    kernel.on_wait = lambda second: signal.raise_signal(signal.SIGINT)
+    done = run_ok(spekctl, "--hdr-log", "o.hlog", "--progress", "none")
+    assert done.code == ExitCode.INTERRUPTED
+    assert "o.hlog~: Is a directory" in done.err
 
 
 # --- files that hold something else --------------------------------------------------------------

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Outcome, Spekctl
-from lib.fakes.kernel import FakeKernel
+from lib.fakes.kernel import FakeKernel, without_io
 from lib.fakes.machine import use_fakes
 from lib.fakes.shared_kernel import SharedKernel
 
+from spekctl import files
 from spekctl.block import blkid, safety
 from spekctl.commands.deliver import Exports
 from spekctl.documents import result
@@ -135,6 +136,41 @@ def test_a_result_that_cannot_be_written_leaves_no_run(
     done = run_job(spekctl, TWO + "[c]\nstonewall\nfilename=/dev/fake0\n")
     assert done.code == ExitCode.RUN_FAILED and "there is no room" in done.err
     assert not shared.held() and not shared.claimed
+
+
+def test_a_result_that_cannot_be_written_costs_none_beside_it(
+    spekctl: Spekctl, shared: SharedKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deliver = files.deliver
+
+    def full(data: bytes, output: Path) -> None:
+        if output.name == "r.1.json":
+            raise SpekError("there is no room")
+        deliver(data, output)
+
+    monkeypatch.setattr(files, "deliver", full)
+    done = run_job(spekctl, TWO, "-o", "r.json", "--hdr-log", "h.hlog")
+    assert done.code == ExitCode.RUN_FAILED and "there is no room" in done.err
+    assert result.load_result(Path("r.2.json")).totals.all.ios == 300
+    assert Path("h.2.hlog").exists()
+
+
+def test_a_run_without_io_costs_no_result_beside_it(spekctl: Spekctl, shared: SharedKernel) -> None:
+    def sends_nothing(number: int, fake: FakeKernel) -> None:
+        if number == 7:
+            without_io(fake)
+
+    shared.prepare = sends_nothing
+    Path("h.1.hlog").write_text("of yesterday")
+    done = run_job(spekctl, TWO, "-o", "r.json", "--hdr-log", "h.hlog", "--fio-json", "f.json")
+    assert done.code == ExitCode.RUN_FAILED
+    kept = [result.load_result(Path(f"r.{number}.json")) for number in (1, 2)]
+    assert [each.totals.all.ios for each in kept] == [0, 300]
+    assert sorted(path.name for path in Path().glob("h.*")) == ["h.1.hlog~", "h.2.hlog"]
+    assert len(json.loads(Path("f.json").read_text())["jobs"]) == 2
+    said = "spekctl: --hdr-log h.1.hlog: nothing to write: no I/O completed in the measure phase"
+    assert said in done.err.splitlines()
+    assert "2 runs together: read 100 IOPS" in done.out
 
 
 def test_a_run_that_fails_ends_those_beside_it_and_all_after_it(

@@ -247,7 +247,7 @@ def test_results_of_hosts_are_clients_of_fio(spekctl: Spekctl, tmp_path: Path) -
         (["r.json", "--csv", "x", "-o", "y"], "--output needs --csv without a FILE as well"),
         (["r.json", "r.json", "--csv", "x"], "--csv takes one result, not 2"),
         (["r.json", "r.json", "--fio-json", "x", "--hdr-log", "y"], "--hdr-log takes one result"),
-        (["r.json", "--csv", "x"], "--csv writes report intervals, and the result has none"),
+        (["r.json", "--csv", "x"], "--csv has nothing to write: the result has no report"),
     ],
 )
 def test_results_that_cannot_be_written_are_refused(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl, run_ok
-from lib.fakes.kernel import FakeKernel, other_run
+from lib.fakes.kernel import FakeKernel, other_run, without_io
 
 from spekctl.documents.result import Result, load_result
 from spekctl.errors import ExitCode, SpekError
@@ -43,6 +43,35 @@ def test_an_export_that_fails_costs_neither_result_nor_run(
     assert load_result(path).workload.workload.name == "random-read-4k"
     assert not kernel.deleted
     assert spekctl("watch", "7", *words).code == ExitCode.OK
+
+
+def test_a_run_without_io_leaves_no_empty_export_and_no_run(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    without_io(kernel)
+    run_ok(spekctl, "--detach")
+    Path("h").write_text("of yesterday")
+    outcome = spekctl("watch", "7", "-o", "r.json", "--hdr-log", "h", "--progress", "none")
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert outcome.err.splitlines()[-2:] == [
+        "spekctl: no I/O completed in the measure phase",
+        "spekctl: --hdr-log h: nothing to write: no I/O completed in the measure phase",
+    ]
+    assert load_result(Path("r.json")).totals.all.ios == 0
+    assert sorted(path.name for path in tmp_path.glob("h*")) == ["h~"]
+    assert kernel.deleted
+
+
+def test_a_run_without_intervals_leaves_no_older_csv(spekctl: Spekctl, kernel: FakeKernel) -> None:
+    run_ok(spekctl, "--detach", "--interval", "0")
+    Path("o.csv").write_text("of yesterday")
+    outcome = spekctl("watch", "7", "--csv", "o.csv", "--progress", "none")
+    assert outcome.code == ExitCode.OK
+    assert outcome.err.splitlines()[-1] == (
+        "spekctl: --csv o.csv: nothing to write: the result has no report intervals (--interval 0)"
+    )
+    assert not Path("o.csv").exists() and Path("o.csv~").exists()
+    assert kernel.deleted
 
 
 def test_ctrl_c_only_leaves_the_view_of_watch(spekctl: Spekctl, kernel: FakeKernel) -> None:

@@ -247,7 +247,7 @@ def test_times_of_no_io_are_refused(spekctl: Spekctl, tmp_path: Path, option: st
     path = put(tmp_path / "zero.json", replace(base, totals=whole))
     shown = show(spekctl, path, option)
     assert shown.code == ExitCode.USAGE
-    said = f"{option} writes times, and no I/O completed in the measure phase"
+    said = f"{option} has nothing to write: no I/O completed in the measure phase"
     assert shown.sentence == said
     assert not written(tmp_path)
 
@@ -256,5 +256,5 @@ def test_intervals_of_none_are_refused(spekctl: Spekctl, tmp_path: Path) -> None
     path = put(tmp_path / "none.json", replace(build(), intervals=[]))
     shown = show(spekctl, path, "--csv")
     assert shown.code == ExitCode.USAGE
-    assert "--csv writes report intervals, and the result has none" in shown.sentence
+    assert "--csv has nothing to write: the result has no report intervals" in shown.sentence
     assert not written(tmp_path)

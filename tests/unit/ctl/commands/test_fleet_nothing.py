@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results of several hosts on which no I/O completed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lib.ctl.command_line import Spekctl
+from lib.ctl.fleets import three
+from lib.fakes.fleet_rig import plan_of
+from msgspec.structs import replace
+
+from spekctl.commands import fleet
+from spekctl.errors import ExitCode
+from spekctl.fleet import results
+from spekctl.fleet.clock import Bound
+from spekctl.fleet.merge import merge
+from spekctl.fleet.outcome import Outcome
+
+
+class _Ended:
+    """A coordinator whose run has ended."""
+
+    def carry_out(self) -> Outcome:
+        text = "1 host completed the run"
+        return Outcome("r-1", "f-1", 1, ExitCode.OK, text, [], Bound(None, "none"))
+
+
+def _carried_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """A fleet run whose hosts have completed no I/O; the list has what was done after it."""
+    (tmp_path / "plan.toml").write_text(plan_of(["a"]))
+    done: list[str] = []
+
+    def write_reports(*_: object) -> list[Path]:
+        done.append("samples of targets")
+        return []
+
+    @contextlib.contextmanager
+    def started(*_: object) -> Iterator[_Ended]:
+        yield _Ended()
+
+    whole = merge(three())
+    totals = replace(whole.totals, all=replace(whole.totals.all, ios=0))
+    monkeypatch.setattr(fleet, "started", started)
+    monkeypatch.setattr(fleet, "need_engine", lambda: None)
+    monkeypatch.setattr(results, "of", lambda *_: replace(whole, totals=totals))
+    monkeypatch.setattr(results, "write_reports", write_reports)
+    return done
+
+
+def test_a_run_without_io_delivers_all_else(
+    spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = _carried_out(monkeypatch, tmp_path)
+    (tmp_path / "h").write_text("of yesterday")
+    ended = spekctl("fleet", "run", "plan.toml", "-o", "f.json", "--hdr-log", "h", "--csv", "f.csv")
+    assert ended.code == ExitCode.RUN_FAILED, ended.err
+    said = "spekctl: --hdr-log h: nothing to write: no I/O completed in the measure phase"
+    assert said in ended.err.splitlines()
+    assert done == ["samples of targets"]
+    names = sorted(path.name for path in tmp_path.iterdir() if path.name[0] in "fh")
+    assert names == ["f.csv", "f.json", "h~"]
