@@ -19,6 +19,7 @@ from spekctl.documents.benchmark import Notice, PlanOptions, Remarks, ResultFile
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import PowerFigures
+from spekctl.documents.result import NOTHING
 from spekctl.documents.result_parts import Environment, RunEnd, RunOk
 from spekctl.documents.shape import Shape
 from spekctl.documents.steady import Criteria, Window
@@ -95,6 +96,13 @@ class Run(Part, frozen=True):
     text: RunEnd
     power: PowerFigures | None
     result_file: ResultFile
+
+    @property
+    def failure(self) -> str:
+        """Why it is not a good step; empty if it is. A purge counts no I/O of a measure phase."""
+        if not self.ok:
+            return self.text
+        return "" if self.ios or self.step.kind == "purge" else NOTHING
 
 
 class Round(Part, frozen=True):

@@ -45,7 +45,9 @@ def pts_sheet(file: str, report: Report) -> Sheet:
         Verdict(f"{test.name}, {_STATES[test.steady]}", test.text, test.steady)
         for test in report.tests
     ]
-    sheet.verdicts += [Verdict(run.step.name, run.text, False) for run in report.runs if not run.ok]
+    sheet.verdicts += [
+        Verdict(run.step.name, run.failure, False) for run in report.runs if run.failure
+    ]
     for test in report.tests:
         if test.rounds:
             sheet.plots.append(_rounds(test))

@@ -22,7 +22,7 @@ from spekctl.documents.pts import (
     Step,
     metric_of,
 )
-from spekctl.documents.result import NOTHING, Result
+from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Environment
 from spekctl.kernel.records import is_covered
 from spekctl.run.until import value_of
@@ -149,9 +149,7 @@ def build(
     ]
     complete = plan.next_step(parameters, done) is None
     unsteady = [test.name for test in tests if test.steady is False]
-    failed = next(
-        (run for run in done if not (run.ok and (run.ios or run.step.kind == "purge"))), None
-    )
+    failed = next((run for run in done if run.failure), None)
     return Report(
         notice=NOTICE,
         passed=complete and not unsteady and failed is None,
@@ -169,7 +167,7 @@ def build(
 
 def _verdict(complete: bool, unsteady: Sequence[str], failed: Run | None) -> str:
     if failed is not None:
-        return f"failed: {failed.step.name}: {failed.text if not failed.ok else NOTHING}"
+        return f"failed: {failed.step.name}: {failed.failure}"
     if unsteady:
         return f"missed: {' and '.join(unsteady)} did not reach steady state"
     if not complete:

@@ -56,6 +56,11 @@ class PtsTest(Benchmark[Step, Run, Report]):
     parameters: Parameters
     saturation: list[Sample] = field(default_factory=list)
 
+    @property
+    def ok(self) -> bool:
+        """All runs so far completed without errors, and with I/Os."""
+        return not any(run.failure for run in self.done)
+
     def title_of(self, step: Step) -> str:
         if step.kind == "round":
             size = units.format_bytes(step.bytes)

@@ -76,6 +76,17 @@ def test_a_run_that_failed_is_among_the_verdicts(whole: pts.Report) -> None:
     )
 
 
+def test_a_run_without_io_is_among_the_verdicts_unless_it_is_a_purge(whole: pts.Report) -> None:
+    runs = [replace(run, ios=0) for run in whole.runs if run.step.kind in ("purge", "precondition")]
+    verdicts = rounds.pts_sheet("p", replace(whole, runs=runs)).verdicts[len(whole.tests) :]
+    wrote = [run.step.name for run in runs if run.step.kind == "precondition"]
+    said = "no I/O completed in the measure phase"
+    assert wrote and len(wrote) < len(runs)
+    assert [(verdict.what, verdict.text, verdict.passed) for verdict in verdicts] == [
+        (name, said, False) for name in wrote
+    ]
+
+
 def test_outstanding_ios_of_a_fleet_are_those_of_its_clients(whole: pts.Report) -> None:
     def told(**changes: object) -> str:
         parameters = replace(whole.parameters, depth=32, workers=4, **changes)

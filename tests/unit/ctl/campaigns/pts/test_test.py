@@ -122,6 +122,19 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: Settling) -> None:
     assert report_of()["verdict"].startswith("failed: latency-round-2-4k-read-100: the run comp")
 
 
+def test_a_step_without_io_fails_the_test(
+    spekctl: Spekctl, kernel: Settling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stats = kernel.stats
+    monkeypatch.setattr(
+        kernel, "stats", lambda run: [] if len(kernel.runs_seen) == 4 else stats(run)
+    )
+    outcome = call(spekctl, "--tests", "latency")
+    assert outcome.code == ExitCode.RUN_FAILED
+    said = "failed: latency-round-1-4k-read-0: no I/O completed in the measure phase"
+    assert report_of()["verdict"] == said
+
+
 READS = {"iops": ("--reads", "100"), "latency": ("--latency-reads", "100")}
 
 
