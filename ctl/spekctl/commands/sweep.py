@@ -315,6 +315,7 @@ def _deliver(work: Sweep, sinks: _Sinks) -> ExitCode:
     from spekctl import files
     from spekctl.campaigns.sweep import CURVE
     from spekctl.commands.deliver import deliver
+    from spekctl.documents.result import NOTHING
     from spekctl.render.curve import csv_of, print_curve
 
     if not (work.done or work.broken or work.missing):
@@ -330,4 +331,7 @@ def _deliver(work: Sweep, sinks: _Sinks) -> ExitCode:
 
     curve = work.curve(sinks.output.parent if sinks.output is not None else Path())
     deliver(curve, show, sinks.as_json, sinks.output, "curve")
+    for point in curve.points:
+        if point.empty:
+            click.echo(f"spekctl: {point.name}: {NOTHING}", err=True)
     return work.exit_code()

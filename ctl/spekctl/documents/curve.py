@@ -150,6 +150,12 @@ class Point(Part, frozen=True):
     ] = {}  # noqa: RUF012 - msgspec copies it
 
     @property
+    def empty(self) -> bool:
+        """Its run came to its end, and nothing was measured. In a search such a load is beyond the
+        limit."""
+        return self.ok and not (self.limit_missed or self.beyond or self.ios)
+
+    @property
     def name(self) -> str:
         """Its load, and the values of the fields."""
         return ", ".join([str(self.load), *place_words(self.at)])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.curve import Curve, Point, TimeFigures
+from spekctl.documents.result import NOTHING
 from spekctl.render.console import print_parts
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def times(figures: TimeFigures | None, names: tuple[str, ...]) -> list[str]:
 
 
 def _notes(points: Sequence[Point]) -> list[str]:
-    """Notes on the source of CPU figures, and a line for each failed run."""
+    """Notes on the source of CPU figures, and a line for each failed run or empty point."""
     notes = []
     if any(point.cpu_of == "workers" for point in points):
         notes.append("CPU and context switches are those of the workers alone")
@@ -157,6 +158,7 @@ def _notes(points: Sequence[Point]) -> list[str]:
     failed = [
         point for point in points if not point.beyond and (not point.ok or point.limit_missed)
     ]
+    notes += [f"{point.name}: {NOTHING}" for point in points if point.empty]
     return notes + [f"{point.name}: {point.text}" for point in failed]
 
 

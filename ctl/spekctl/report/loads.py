@@ -45,12 +45,13 @@ def curve_sheet(file: str, curve: Curve) -> Sheet:
     devices = few([target.path for target in curve.targets]) or "no device"
     label = f"{curve.workload} (SPC-1-like)" if curve.workload == "spc1" else curve.workload
     failed = [point for point in curve.points if not point.ok]
-    good = curve.complete and not failed
+    empty = [point for point in curve.points if point.empty]
+    good = curve.complete and not failed and not empty
     sheet = Sheet(
         file,
         "load curve",
         f"{label} on {devices}",
-        verdict=_curve_verdict(curve, len(failed)),
+        verdict=_curve_verdict(curve, len(failed), len(empty)),
         good=good,
         remarks=list(curve.remarks),
     )
@@ -156,11 +157,12 @@ def _numbers(values: Sequence[str]) -> bool:
         return False
 
 
-def _curve_verdict(curve: Curve, failed: int) -> str:
+def _curve_verdict(curve: Curve, failed: int, empty: int) -> str:
     if not curve.points:
         return "nothing was measured"
     text = "all loads were measured" if curve.complete else "not all loads were measured"
-    return f"{text}; {failed} ended with errors" if failed else text
+    text += f"; {failed} ended with errors" if failed else ""
+    return f"{text}; in {empty} no I/O completed" if empty else text
 
 
 def point_plots(

@@ -300,6 +300,9 @@ def test_a_load_at_which_no_io_completed_fails_the_sweep(
     assert [point["ok"] for point in data["points"]] == [True, True]
     assert [point["ios"] > 0 for point in data["points"]] == [False, True]
     assert outcome.code == ExitCode.RUN_FAILED
+    said = "0.001 I/Os per second: no I/O completed in the measure phase"
+    assert outcome.err.splitlines()[-1] == f"spekctl: {said}"
+    assert said in spekctl("sweep", *READ, "--rate", "0.001,100").out
 
 
 def test_a_device_that_goes_away_ends_the_sweep(spekctl: Spekctl, kernel: QueueKernel) -> None:

@@ -53,6 +53,15 @@ def test_a_failed_run_and_an_empty_curve_are_said() -> None:
     assert shown(print_curve, empty).startswith("spc1 (SPC-1-like): nothing measured")
 
 
+def test_a_load_without_io_is_said_unless_a_search_has_judged_it() -> None:
+    nothing = msgspec.structs.replace(OPEN[0], ios=0, iops=0.0)
+    said = f"{nothing.name}: no I/O completed in the measure phase"
+    assert said in shown(print_curve, a_curve([nothing, *OPEN[1:]]))
+    judged = msgspec.structs.replace(nothing, beyond="no I/O completed")
+    assert said not in shown(print_curve, a_curve([judged, *OPEN[1:]]))
+    assert "no I/O completed in" not in shown(print_curve, a_curve(OPEN))
+
+
 def test_csv_has_a_line_for_each_point_and_nothing_for_what_is_unknown() -> None:
     rows = list(csv.DictReader(csv_of(a_curve([POWERED, CLOSED[0]])).splitlines()))
     assert [row["load_kind"] for row in rows] == ["bsu", "depth"]

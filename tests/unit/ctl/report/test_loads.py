@@ -153,6 +153,14 @@ def test_a_curve_with_errors_is_not_good(
     assert (sheet.verdict, sheet.good) == (verdict, good)
 
 
+def test_a_curve_with_a_load_without_io_is_not_good(tmp_path: Path) -> None:
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
+    points = [msgspec.structs.replace(whole.points[0], ios=0), *whole.points[1:]]
+    sheet = loads.curve_sheet("c", msgspec.structs.replace(whole, points=points))
+    assert sheet.verdict == "all loads were measured; in 1 no I/O completed"
+    assert not sheet.good
+
+
 def test_tests_by_streams_have_their_searches_as_points(tmp_path: Path) -> None:
     whole = spc2.load_report(write_streams(tmp_path / "s.json"))
     for plot in loads.spc2_sheet("s", whole).plots:
