@@ -281,7 +281,7 @@ class Host:
             kernel.close()
         code = ending.exit_code_of(result, self._interrupts)
         data = msgspec.Raw(msgspec.json.encode(result))
-        return Ended(int(code), result.outcome.text, data)
+        return Ended(int(code), result.failure or result.outcome.text, data)
 
     def _status(self) -> State:
         from spekctl.kernel import prober

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from lib.ctl.host_peer import Peer
-from lib.fakes.kernel import FakeKernel
+from lib.fakes.kernel import FakeKernel, without_io
 from lib.fakes.machine import disk
 from lib.fakes.prober import SECOND, FakeProber
 from lib.waiting import LONG_S
@@ -84,6 +84,14 @@ def test_a_run_from_its_start_to_its_result(peer: Peer, kernel: FakeKernel) -> N
     assert result.command == answer["command"] and result.totals.read.ios == 300
     assert result.config.arrivals[0].depth == 4
     assert kernel.deleted and kernel.closed
+
+
+def test_a_run_without_io_has_failed_and_says_why(peer: Peer, kernel: FakeKernel) -> None:
+    without_io(kernel)
+    peer.ask("start", job={**JOB, "options": {"time": "3s"}})
+    ended = peer.until("ended")
+    assert ended["code"] == ExitCode.RUN_FAILED
+    assert ended["text"] == "the run completed; no I/O completed in the measure phase"
 
 
 def test_a_run_may_start_once_the_end_of_the_last_is_told(
