@@ -240,9 +240,8 @@ def run(
     deliver_result(result, output, as_json, exports)
     for path in results.write_reports(outcome, output):
         click.echo(f"spekctl: samples of a target written to {path}", err=True)
-    if not result.totals.all.ios and outcome.code == ExitCode.OK:
-        return int(ExitCode.RUN_FAILED)
-    return int(outcome.code)
+    code, _ = results.end_of(outcome, result)
+    return int(code)
 
 
 @command.command()

@@ -121,12 +121,13 @@ class FleetDesk:
             outcome = coordinator.carry_out(self._is_wanted)
             result = results.of(outcome, planned)
             samples = results.reports(outcome)
+        code, text = results.end_of(outcome, result)
         hosts = (result.hosts or []) if result is not None else []
         board.finish({host.name: host.start.skew_ns for host in hosts})
         worst = result.common.skew_ns if result is not None and result.common is not None else None
         return Ended(
-            int(outcome.code),
-            outcome.text,
+            int(code),
+            text,
             msgspec.Raw(msgspec.json.encode(result)),
             {name: msgspec.Raw(msgspec.json.encode(each)) for name, each in samples.items()},
             worst,

@@ -11,9 +11,9 @@ import msgspec
 from spekctl import files
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
 from spekctl.documents.prober import ProberReport
-from spekctl.documents.result import Result
+from spekctl.documents.result import NOTHING, Result
 from spekctl.documents.result_parts import Interval, ProberResult
-from spekctl.errors import SpekError
+from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import merge
 from spekctl.fleet.outcome import Outcome, Part
 from spekctl.fleet.plan import Plan
@@ -54,6 +54,14 @@ def of(outcome: Outcome, plan: Plan) -> Result | None:
             )
         )
     return total.whole()
+
+
+def end_of(outcome: Outcome, result: Result | None) -> tuple[ExitCode, str]:
+    """Exit code and sentence of a run, of which @result has the figures: one that came to its end
+    without any I/O has failed."""
+    if outcome.code == ExitCode.OK and result is not None and not result.totals.all.ios:
+        return ExitCode.RUN_FAILED, f"{outcome.text}; {NOTHING}"
+    return outcome.code, outcome.text
 
 
 def facts_of(part: Part, outcome: Outcome) -> HostFacts:

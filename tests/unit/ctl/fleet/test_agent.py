@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -13,12 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ctl.fleets import three
 from lib.fakes.fleet_rig import SOON_S, Processes, plan_of
 from lib.waiting import eventually
+from msgspec.structs import replace
 
 from spekctl import toml
 from spekctl.errors import ExitCode
-from spekctl.fleet import protocol
+from spekctl.fleet import controller, keys, plan, protocol, results
+from spekctl.fleet.agent import FleetDesk
+from spekctl.fleet.clock import Bound
+from spekctl.fleet.merge import merge
+from spekctl.fleet.outcome import Outcome
 from spekctl.fleet.protocol import Ended, Hosts
 from spekctl.host.client import Helper, HostError
 from spekctl.host.protocol import Note, Rows, Started
@@ -103,6 +110,29 @@ def test_hosts_claim_wait_for_the_word_and_run(tmp_path: Path) -> None:
         sums = [row for event in agent.all(Rows) for row in event.rows]
         assert sums and all(row.iops > 0 for row in sums)
         check_free(hosts)
+
+
+class _Over:
+    """A coordinator whose run is over."""
+
+    def carry_out(self, is_wanted: object) -> Outcome:
+        bound = Bound(None, "none")
+        return Outcome("r-1", "f-1", 1, ExitCode.OK, "3 hosts completed the run", [], bound)
+
+
+def test_a_run_without_io_has_failed_on_the_page_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def started(*_: object) -> Iterator[_Over]:
+        yield _Over()
+
+    whole = merge(three())
+    totals = replace(whole.totals, all=replace(whole.totals.all, ios=0))
+    monkeypatch.setattr(controller, "started", started)
+    monkeypatch.setattr(results, "of", lambda *_: replace(whole, totals=totals))
+    desk = FleetDesk(io.BytesIO(), keys.Bundle, 0)  # type: ignore[arg-type]
+    ended = desk._run_on_hosts(plan.parse(plan_of(NAMES)), [])
+    said = "3 hosts completed the run; no I/O completed in the measure phase"
+    assert (ended.code, ended.text) == (ExitCode.RUN_FAILED, said)
 
 
 def test_a_stop_does_not_wait_for_a_host_that_hangs(tmp_path: Path) -> None:

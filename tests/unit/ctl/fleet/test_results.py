@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,27 @@ def test_its_intervals_up_to_there_are_in_it() -> None:
     lost.rows = tuple(FakeKernelWithRows().intervals(7, 0))
     (_, b, _) = merged(told).hosts or []
     assert b.start.actual_ns == START_NS and len(b.rows.start_ns) == 2
+
+
+@pytest.mark.parametrize(
+    ("ios", "code", "ends"),
+    [
+        (5, ExitCode.OK, (ExitCode.OK, "all is over")),
+        (
+            0,
+            ExitCode.OK,
+            (ExitCode.RUN_FAILED, "all is over; no I/O completed in the measure phase"),
+        ),
+        (0, ExitCode.HOST_LOST, (ExitCode.HOST_LOST, "all is over")),
+    ],
+)
+def test_a_run_without_io_has_failed(ios: int, code: ExitCode, ends: tuple[ExitCode, str]) -> None:
+    told = dataclasses.replace(outcome(), code=code, text="all is over")
+    own = result("1")
+    totals = msgspec.structs.replace(
+        own.totals, all=msgspec.structs.replace(own.totals.all, ios=ios)
+    )
+    assert results.end_of(told, msgspec.structs.replace(own, totals=totals)) == ends
 
 
 def test_without_any_result_there_is_none() -> None:
