@@ -421,7 +421,8 @@ def _check_load(
 
 
 def _run(parts: Sequence[Part]) -> int:
-    """Check all steps, and then run them in order, up to the first that does not end well."""
+    """Check all steps, and then run them in order, up to the first that does not come to its end
+    without errors."""
     asked = parts[0].asked
     if asked.detach:
         _check_detached(asked)
@@ -536,14 +537,14 @@ def _run_all(
     exports: Exports,
     power: PowerOptions,
 ) -> int:
-    """Run the steps; the exit code of the last that was run."""
+    """Run the steps; the worst of their exit codes."""
     from spekctl.commands.deliver import deliver_alone
     from spekctl.errors import ExitCode, SpekError
     from spekctl.run import ending, holding, job
 
     results: list[Result] = []
     count = sum(len(group) for group in planned)
-    code = ExitCode.OK
+    codes: list[ExitCode] = []
     with job.Interrupts() as interrupts, contextlib.ExitStack() as stack:
         # Steps share claims: between two of them nobody else can claim the devices.
         held: list[Holding] = []
@@ -556,7 +557,7 @@ def _run_all(
             if len(planned) > 1:
                 titles = ", beside ".join(each.title for each in group)
                 click.echo(f"spekctl: step {number} of {len(planned)}: {titles}", err=True)
-            codes = []
+            goes_on = True
             failures: list[SpekError] = []
             own = held[len(results) : len(results) + len(group)]
             measured = _measured(kernel, group, interrupts, power, own)
@@ -566,6 +567,9 @@ def _run_all(
                 for each, result in zip(group, measured, strict=True):
                     results.append(result)
                     codes.append(ending.exit_code_of(result, interrupts))
+                    # A step without I/O has failed, and says nothing about those after it.
+                    alone = ending.exit_code_of(result, interrupts, is_part=True)
+                    goes_on = goes_on and alone == ExitCode.OK
                     try:
                         deliver_alone(result, each.part.asked.output, each.part.asked.as_json)
                         exports.deliver(results, count)
@@ -577,13 +581,12 @@ def _run_all(
                 raise failures[0]
             if len(group) > 1:
                 _print_sum(results[-len(group) :])
-            code = ending.worst(codes)
-            if code != ExitCode.OK:
+            if not goes_on:
                 break
     left = count - len(results)
     if left:
         click.echo(f"spekctl: {left} step{'s were' if left > 1 else ' was'} not run", err=True)
-    return int(code)
+    return int(ending.worst(codes))
 
 
 def _measured(

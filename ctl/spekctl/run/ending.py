@@ -85,8 +85,8 @@ def wait_done(
 
 
 def exit_code_of(result: Result, interrupts: Interrupts, is_part: bool = False) -> ExitCode:
-    """The exit code of a result. @is_part: of a run of several hosts, of which some may send no
-    I/O; else a run that measured nothing has failed."""
+    """The exit code of a result. @is_part: of several runs, of hosts or steps, of which some may
+    send no I/O; else a run that measured nothing has failed."""
     if result.verify is not None and result.verify.mismatches:
         return ExitCode.DATA_ERRORS
     if interrupts.count:
@@ -101,8 +101,8 @@ def exit_code_of(result: Result, interrupts: Interrupts, is_part: bool = False) 
 
 
 def worst(codes: Sequence[ExitCode]) -> ExitCode:
-    """The exit code of runs that went side by side: what is wrong with the data comes first, then
-    an interrupt, then a run that failed."""
+    """The exit code of several runs: what is wrong with the data comes first, then an interrupt,
+    then a run that failed."""
     order = (ExitCode.DATA_ERRORS, ExitCode.INTERRUPTED, ExitCode.TERMINATED, ExitCode.RUN_FAILED)
     first = next((code for code in order if code in codes), None)
     return first or next((code for code in codes if code != ExitCode.OK), ExitCode.OK)

@@ -173,6 +173,33 @@ def test_a_run_without_io_costs_no_result_beside_it(spekctl: Spekctl, shared: Sh
     assert "2 runs together: read 100 IOPS" in done.out
 
 
+def test_steps_after_one_without_io_are_run(spekctl: Spekctl, shared: SharedKernel) -> None:
+    def sends_nothing(number: int, fake: FakeKernel) -> None:
+        if number == 8:
+            without_io(fake)
+
+    shared.prepare = sends_nothing
+    job = TWO + "[c]\nstonewall\nfilename=/dev/fake0\n"
+    done = run_job(spekctl, job, "-o", "r.json")
+    assert done.code == ExitCode.RUN_FAILED
+    kept = [result.load_result(Path(f"r.{number}.json")) for number in (1, 2, 3)]
+    assert [each.totals.all.ios for each in kept] == [300, 0, 300]
+    assert "not run" not in done.err
+
+
+def test_the_worst_code_of_steps_is_that_of_the_run(spekctl: Spekctl, shared: SharedKernel) -> None:
+    def prepare(number: int, fake: FakeKernel) -> None:
+        if number == 7:
+            without_io(fake)
+        fake.end_reason = Reason.DEVICE_GONE if number == 8 else Reason.COMPLETED
+
+    shared.prepare = prepare
+    steps = "[b]\nstonewall\nfilename=/dev/fake1\n[c]\nstonewall\nfilename=/dev/fake0\n"
+    done = run_job(spekctl, HEAD + "[a]\nfilename=/dev/fake0\n" + steps)
+    assert done.code == ExitCode.RUN_FAILED
+    assert "1 step was not run" in done.err
+
+
 def test_a_run_that_fails_ends_those_beside_it_and_all_after_it(
     spekctl: Spekctl, shared: SharedKernel
 ) -> None:
