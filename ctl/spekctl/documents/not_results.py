@@ -13,10 +13,11 @@ from spekctl import files, recorded
 from spekctl.documents.document import Kind
 
 # Made of runs, whose results are beside the file if they were kept.
-_OF_RUNS = (
-    *(Kind.CURVE, Kind.SWEEP_STATE, Kind.SPC1, Kind.SPC1_STATE, Kind.SPC2, Kind.SPC2_STATE),
-    *(Kind.PTS, Kind.PTS_STATE, Kind.EMERALD, Kind.EMERALD_STATE, Kind.AB_STATE),
+_STATES = (
+    *(Kind.SWEEP_STATE, Kind.SPC1_STATE, Kind.SPC2_STATE),
+    *(Kind.PTS_STATE, Kind.EMERALD_STATE),
 )
+_OF_RUNS = (Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS, Kind.EMERALD, *_STATES)
 _JUDGED = (Kind.GATE, Kind.COMPARISON)
 # Where the contents of others are.
 _COMMANDS = {
@@ -26,6 +27,7 @@ _COMMANDS = {
     Kind.VERIFY_STATE: "the result is the file that -o of that run named",
     Kind.PROBER: "`spekctl show --csv` alone writes its samples, `spekctl report` draws them",
     Kind.IDLE: "no I/O was sent in it",
+    Kind.AB_STATE: "the results of its runs are a1.json, b1.json and so on, beside it",
 }
 _TOLD = 3
 _LONGEST = 80
@@ -37,6 +39,9 @@ def instead(kind: Kind, data: bytes) -> str:
         return _COMMANDS[kind]
     if kind in _OF_RUNS:
         names = _named(data, "result_file")
+        if not names and kind in _STATES:
+            # A state lies in the folder that keeps the results.
+            return "none of its runs has completed"
         if not names:
             return "the results of its runs were not kept; --folder DIR keeps them"
         are = "result of its run is" if len(names) == 1 else "results of its runs are"

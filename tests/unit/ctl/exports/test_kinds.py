@@ -81,9 +81,30 @@ def test_a_kind_without_this_export_says_what_it_has(
     assert not written(tmp_path)
 
 
+NONE_COMPLETED = "none of its runs has completed"
+# Of a file of each kind that names no other file.
+ALONE = {
+    Kind.LOG: INSTEAD["log"],
+    Kind.TRACE: INSTEAD["stored"],
+    Kind.PROBER: INSTEAD["machine"],
+    Kind.PLAN: "`spekctl watch` makes the result of a detached run",
+    Kind.VERIFY_STATE: "the result is the file that -o of that run named",
+    Kind.IDLE: "no I/O was sent in it",
+    Kind.AB_STATE: "the results of its runs are a1.json, b1.json and so on, beside it",
+    **dict.fromkeys((Kind.CURVE, Kind.SPC1, Kind.SPC2, Kind.PTS, Kind.EMERALD), NOT_KEPT),
+    **dict.fromkeys((Kind.SWEEP_STATE, Kind.SPC1_STATE, Kind.SPC2_STATE), NONE_COMPLETED),
+    **dict.fromkeys((Kind.PTS_STATE, Kind.EMERALD_STATE), NONE_COMPLETED),
+    **dict.fromkeys((Kind.GATE, Kind.COMPARISON), "it judged no result"),
+    **dict.fromkeys((Kind.SPC1E, Kind.SPC2E, Kind.DCSE, Kind.CAPACITY), FIGURES),
+    **dict.fromkeys((Kind.TRACE_INFO, Kind.TRACE_FIT, Kind.VERIFY, Kind.PROFILE), FIGURES),
+    **dict.fromkeys((Kind.DRIVE_SIMULATION, Kind.DRIVE_STUDY, Kind.POWER_STATES), FIGURES),
+    **dict.fromkeys((Kind.AUGMENT_STATUS, Kind.AUGMENT_CHECK), FIGURES),
+}
+
+
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.RESULT])
-def test_every_kind_has_something_to_say(kind: Kind) -> None:
-    assert instead(kind, b"{}")
+def test_every_kind_says_what_it_has(kind: Kind) -> None:
+    assert instead(kind, b"{}") == ALONE[kind]
 
 
 @pytest.mark.parametrize(
