@@ -255,7 +255,8 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     """Make one result of those of several hosts.
 
     The results are of `spekctl run` with --start-at, or of fleets. Integers, counts and histogram
-    buckets are added, so that the order does not matter.
+    buckets are added, so that the order does not matter. If no I/O completed in the measure phase
+    of any of them, the exit code is 1, as of a run.
     """
     from spekctl.commands.deliver import deliver_result
     from spekctl.documents.result import load_result
@@ -266,7 +267,7 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     result = merging.merge([load_result(path) for path in result_files])
     exports.check_contents(result)
     deliver_result(result, output, as_json, exports)
-    return int(ExitCode.OK)
+    return int(ExitCode.OK if result.totals.all.ios else ExitCode.RUN_FAILED)
 
 
 @command.command()

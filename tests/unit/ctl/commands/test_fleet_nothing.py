@@ -9,16 +9,21 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.fleets import three
+from lib.ctl.fleets import Spec, result_of, three
+from lib.ctl.verdicts import put
 from lib.fakes.fleet_rig import plan_of
 from msgspec.structs import replace
 
 from spekctl.commands import fleet
+from spekctl.documents.result import load_result
 from spekctl.errors import ExitCode
 from spekctl.fleet import results
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.merge import merge
 from spekctl.fleet.outcome import Outcome
+
+# Four seconds in which no I/O completes.
+QUIET: list[tuple[list[int], list[int]]] = [([], [])] * 4
 
 
 class _Ended:
@@ -63,3 +68,24 @@ def test_a_run_without_io_delivers_all_else(
     assert done == ["samples of targets"]
     names = sorted(path.name for path in tmp_path.iterdir() if path.name[0] in "fh")
     assert names == ["f.csv", "f.json", "h~"]
+
+
+def test_a_merge_of_results_without_io_has_failed(spekctl: Spekctl, tmp_path: Path) -> None:
+    for name in ("alpha", "beta"):
+        put(tmp_path / f"{name}.json", result_of(Spec(name, QUIET)))
+    words = ("fleet", "merge", "alpha.json", "beta.json", "-o", "whole.json")
+    merged = spekctl(*words)
+    assert merged.code == ExitCode.RUN_FAILED
+    assert merged.err.splitlines()[-1] == "spekctl: no I/O completed in the measure phase"
+    assert load_result(tmp_path / "whole.json").totals.all.ios == 0
+    (tmp_path / "h").write_text("of yesterday")
+    refused = spekctl(*words, "--hdr-log", "h")
+    said = "--hdr-log has nothing to write: no I/O completed in the measure phase"
+    assert (refused.code, refused.out, refused.sentence) == (ExitCode.USAGE, "", said)
+    assert not (tmp_path / "h").exists() and not (tmp_path / "whole.json").exists()
+
+
+def test_one_host_with_io_is_enough(spekctl: Spekctl, tmp_path: Path) -> None:
+    put(tmp_path / "alpha.json", result_of(Spec("alpha", QUIET)))
+    put(tmp_path / "beta.json", result_of(Spec("beta")))
+    assert spekctl("fleet", "merge", "alpha.json", "beta.json").code == ExitCode.OK
