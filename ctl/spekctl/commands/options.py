@@ -205,6 +205,7 @@ def output(help: str, **attributes: Any) -> Callable[[F], F]:
 
 
 OLDER = "A result that is there becomes FILE~ first."
+OLDER_EXPORT = "A file that is there becomes FILE~ first."
 
 
 def result(help: str) -> Callable[[F], F]:
@@ -270,11 +271,9 @@ def exports(function: F) -> F:
 
 
 def exports_of_saved(function: F) -> F:
-    """exports() of results that were saved before; --csv writes to standard output by itself."""
-    from spekctl.commands.aside import replaces_older
-
+    """exports() of results that were saved before; --csv writes to standard output by itself. The
+    command has an older file renamed by aside.carry_out(), once it has read what it is to write."""
     to_output = {"is_flag": False, "flag_value": str(STANDARD_OUTPUT), "metavar": "[FILE]"}
-    function = replaces_older(function, ("output", *EXPORTS_TO_FILES))
     return _exports(
         ("--csv", f"{_INTERVALS} Without FILE, to standard output.", to_output),
         ("--hdr-log", _TIMES, {}),

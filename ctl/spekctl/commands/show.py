@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @options.settings
 @options.load_options("bsu", "rate", "depth", "hrrw")
-@options.output("With --csv: write to FILE instead of standard output.")
+@options.output(f"With --csv: write to FILE instead of standard output. {options.OLDER_EXPORT}")
 @options.exports_of_saved
 @options.data_sheet
 @options.as_json()
@@ -66,7 +66,8 @@ def command(
 
     --csv, --hdr-log, --fio-logs and --fio-json write what they write with `spekctl run`. Of a load
     curve --csv writes the points, as with `spekctl sweep`, and of a prober the samples. Other files
-    are refused, with what they have instead.
+    are refused, with what they have instead. An older file of these names becomes FILE~ as soon as
+    all options are checked and every FILE can be read.
 
     --data-sheet compares a result, a load curve or a report of `spekctl energy spc1e` with the
     figures that the drives' maker states: FILE has a title, sources, the number of drives behind
@@ -148,30 +149,45 @@ def _targets(
 
 
 def _write_exports(paths: Sequence[Path], exports: Exports) -> None:
-    """Write exports of saved results, once all are known to be possible."""
+    """Write exports of saved results, once all are known to be possible. Older ones are renamed as
+    those of a run are, but not by a command line that names no file to read."""
+    from spekctl.commands import aside
+    from spekctl.documents import document
+    from spekctl.errors import UsageError
+
+    outputs = exports.files()
+    exports.check_with(None, paths)
+    if len(paths) > 1:
+        for option, _ in outputs:
+            if option != "--fio-json":
+                raise UsageError(f"{option} takes one result, not {len(paths)}")
+    for path in paths:
+        # Its failure is that of a path; what the file holds comes later.
+        document.is_document(path)
+    aside.carry_out([path for _, path in outputs], paths, lambda: _write(paths, exports))
+
+
+def _write(paths: Sequence[Path], exports: Exports) -> int:
+    """Write the exports of what @paths hold; the exit code."""
     from spekctl import files
     from spekctl.documents.result import load_result
-    from spekctl.errors import UsageError
     from spekctl.exports import fio_json
     from spekctl.render import csv_tables
 
     outputs = exports.files()
-    exports.check_with(None, paths)
     if len(paths) == 1 and [option for option, _ in outputs] == ["--csv"]:
         table = csv_tables.read(paths[0])
         if table is not None:
             files.deliver(table, outputs[0][1])
-            return
+            return 0
     results = [load_result(path) for path in paths]
     if len(results) > 1:
-        for option, _ in outputs:
-            if option != "--fio-json":
-                raise UsageError(f"{option} takes one result, not {len(results)}")
         assert exports.fio_json is not None
         files.deliver(fio_json.encode_clients(results), exports.fio_json)
-        return
+        return 0
     exports.check_contents(results[0])
     exports.deliver(results)
+    return 0
 
 
 def _is_document(name: str) -> bool:

@@ -308,8 +308,41 @@ def test_help_says_what_happens_to_an_older_file() -> None:
         for option in command.params:
             if isinstance(option, click.Option) and "~" in (option.help or ""):
                 said.add(name)
-    assert {"run", "sweep", "verify", "watch", "gate", "compare"} <= said
+    assert {"run", "sweep", "verify", "watch", "gate", "compare", "show"} <= said
     assert "metrics" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("missing.json", "--csv", "out.csv"), "there is no file missing.json"),
+        (("random-read-4k", "-o", "out.csv"), "--output needs --csv without a FILE"),
+        (("bad.json", "--csv", "-o", "out.csv", "--json"), "--csv only converts results"),
+        (("bad.json", "bad.json", "--csv", "out.csv"), "--csv takes one result, not 2"),
+        (("bad.json", "--csv", "out.csv", "--hdr-log", "out.csv"), "are the same file"),
+    ],
+)
+def test_a_wrong_command_line_of_show_renames_nothing(
+    spekctl: Spekctl, words: tuple[str, ...], said: str
+) -> None:
+    Path("bad.json").write_text("")
+    Path("real.csv").write_text("of yesterday")
+    Path("real.csv~").write_text("of the day before")
+    Path("out.csv").symlink_to("real.csv")
+    shown = spekctl("show", *words)
+    assert shown.code == ExitCode.USAGE and said in shown.err
+    assert Path("out.csv").read_text() == "of yesterday"
+    assert Path("real.csv~").read_text() == "of the day before"
+
+
+def test_a_result_that_is_shown_as_csv_replaces_an_older_file(
+    spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    assert run_ok(spekctl, "-o", "r.json").code == ExitCode.OK
+    Path("out.csv").write_text("{of yesterday")
+    assert spekctl("show", "r.json", "--csv", "-o", "out.csv").code == ExitCode.OK
+    assert Path("out.csv").read_text().startswith("interval,")
+    assert Path("out.csv~").read_text() == "{of yesterday"
 
 
 @pytest.mark.parametrize(
