@@ -110,7 +110,8 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         Meta(
             description="Sorted by name; null: a run of one machine. Of several hosts all else is"
             " their sum: times are of CLOCK_REALTIME, config is that of the first host, and what"
-            " cannot be added up is null and only here."
+            " cannot be added up is null and only here. Hosts that replay a trace on different"
+            " numbers of devices have one stream in the sum for each operation of the trace."
         ),
     ] = None
     common: Annotated[

@@ -17,7 +17,7 @@ from spekctl.documents.hosts import HostFacts, HostStart, Role
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import UsageError
-from spekctl.fleet import replays, whole
+from spekctl.fleet import replays, streams, whole
 from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
 
@@ -229,9 +229,7 @@ def _module(host: HostResult) -> object:
 
 
 def _streams(host: HostResult) -> object:
-    if host.run is None:
-        return None
-    return ", ".join(f"{stream.name} ({stream.operation})" for stream in host.run.config.streams)
+    return None if host.run is None else streams.told(host.run)
 
 
 def _interval(host: HostResult) -> object:

@@ -24,7 +24,7 @@ from spekctl.documents.result_parts import (
     SenseCount,
     Totals,
 )
-from spekctl.fleet import cells, replays, rows, window
+from spekctl.fleet import cells, replays, rows, streams, window
 from spekctl.kernel.records import Phase, Reason, RunState
 from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
@@ -44,16 +44,18 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
     known = [(host, host.run) for host in hosts if host.run is not None]
     runs = [run for _, run in known]
     offsets = [(run, host.start.offset_ns) for host, run in known]
-    config = runs[0].config if runs else config
-    streams = [stream.name for stream in config.streams]
-    summed = cells.summed(runs)
+    aligned = streams.aligned(hosts)
+    comparable = [host.run for host in aligned if host.run is not None]
+    config = comparable[0].config if comparable else config
+    names = [stream.name for stream in config.streams]
+    summed = cells.summed(comparable)
     phases = cells.phases(offsets, summed)
     measured = next((part for part in phases if part.phase is Phase.MEASURE), None)
     totals = cells.totals(summed, measured.duration_ns if measured is not None else 0)
-    placed = window.placed(clients(hosts), config.interval_ns)
+    placed = window.placed(clients(aligned), config.interval_ns)
     power = _power([(host.name, run) for host, run in known], totals)
     baseline_w = power.baseline_w if power is not None else 0.0
-    intervals = rows.summed(placed, len(streams), baseline_w)
+    intervals = rows.summed(placed, len(names), baseline_w)
     start_ns = _start_ns(hosts)
     return Result(
         run=runs[0].run if len(hosts) == 1 and runs else 0,
@@ -91,7 +93,7 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
             [run.replay for run in runs if run.replay is not None], len(clients(hosts))
         ),
         hosts=list(hosts),
-        common=window.common(placed, streams, totals.all.ios),
+        common=window.common(placed, names, totals.all.ios),
     )
 
 

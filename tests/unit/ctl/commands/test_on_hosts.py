@@ -315,6 +315,23 @@ def test_hosts_that_share_a_device_purge_a_slice_each(
     }
 
 
+def test_hosts_with_different_numbers_of_devices_purge_all_of_them(
+    spekctl: Spekctl, members: Members, discards: Discards, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.toml"
+    before, devices, after = path.read_text().rpartition('["/dev/fake0"]')
+    path.write_text(f'{before}["/dev/fake0", "/dev/fake1"]{after}')
+    outcome = spekctl(*PURGED, "--folder", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert devices and discards.records[100] == [(Op.DISCARD, 0, GIB)]
+    assert discards.records[101] == [(Op.DISCARD, 0, GIB)] * 2
+    purge = read(tmp_path / "t/0001-saturation-purge.json")
+    assert [stream["name"] for stream in purge["config"]["streams"]] == ["discard"]
+    own = {host["name"]: host["run"]["config"]["streams"] for host in purge["hosts"]}
+    assert sorted(len(streams) for streams in own.values()) == [1, 2]
+    assert purge["replay"]["complete"]
+
+
 def test_a_fleet_with_a_device_that_cannot_be_purged_erases_nothing(
     spekctl: Spekctl, members: Members, discards: Discards, monkeypatch: pytest.MonkeyPatch
 ) -> None:
