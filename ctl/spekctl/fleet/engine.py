@@ -238,11 +238,12 @@ class _Listener(TLSListener):  # type: ignore[misc]
         super().__init__(*where, **more)
         self._tell = tell
         self._strangers_most = strangers_most
-        self._strangers: set[Any] = set()
+        # Their streams, the oldest first, with the addresses of those in the TLS handshake.
+        self._strangers: dict[Any, str] = {}
 
     def known(self, comm: Any) -> None:
         """The peer has joined."""
-        self._strangers.discard(comm.stream)
+        self._strangers.pop(comm.stream, None)
 
     async def _prepare_stream(self, stream: Any, address: str) -> Any:
         try:
@@ -252,23 +253,41 @@ class _Listener(TLSListener):  # type: ignore[misc]
             stream.close()
             if not isinstance(error, OSError):
                 raise
-            cause = getattr(error, "real_error", None) or error
-            self._tell(_without_port(address), _handshake_fault(cause))
+            # _accept() has told of those that it ended.
+            if stream in self._strangers:
+                cause = getattr(error, "real_error", None) or error
+                self._tell(_without_port(address), _handshake_fault(cause))
             return None
+        self._strangers[stream] = ""
         return stream
 
     async def _handle_stream(self, stream: Any, address: Any) -> None:
-        if len(self._strangers) >= self._strangers_most():
-            self._tell(str(address[0]), "too many connections have not joined")
+        if not self._accept(stream, str(address[0])):
             stream.close()
             return
-        self._strangers.add(stream)
         try:
             # A peer may have gone by the end of the handshake.
             with contextlib.suppress(OSError):
                 await super()._handle_stream(stream, address)
         finally:
-            self._strangers.discard(stream)
+            self._strangers.pop(stream, None)
+
+    def _accept(self, stream: Any, address: str) -> bool:
+        """Take a newcomer's connection; False if there is no room. The oldest peer in the TLS
+        handshake makes room: a host is through within seconds, and one that has no certificate
+        would keep hosts out until HANDSHAKE_S."""
+        most = self._strangers_most()
+        while len(self._strangers) >= most:
+            oldest = next((each for each, whose in self._strangers.items() if whose), None)
+            if oldest is None:
+                text = f"{most} connections have not joined yet, and no more are accepted"
+                self._tell(address, text)
+                return False
+            text = f"it was the oldest in the TLS handshake, and {most} connections had not joined"
+            self._tell(self._strangers.pop(oldest), f"{text} yet")
+            oldest.close()
+        self._strangers[stream] = address
+        return True
 
     async def on_connection(self, comm: Any, handshake_overrides: Any = None) -> None:
         try:

@@ -449,30 +449,60 @@ def test_a_peer_that_says_nothing_does_not_keep_its_connection(
         assert text.startswith(f"127.0.0.1 was refused: {why}")
 
 
-def test_peers_without_a_certificate_cannot_take_all_open_files(
+def test_peers_without_a_certificate_take_neither_all_files_nor_the_places_of_hosts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or the controller could not open the file of its result."""
+    """Or the controller could not open the file of its result, and hosts could not join."""
     monkeypatch.setattr(engine, "STRANGERS_MOST", 2)
     with Fleet(tmp_path, ["a"]) as fleet, contextlib.ExitStack() as open_ones:
+        strangers = fleet.engine._listener._strangers
 
         def connect_silent() -> socket.socket:
             peer = socket.create_connection(port_of(fleet), SOON_S)
             return open_ones.enter_context(peer)
 
         # Two, and one in place of the host.
-        first, *_ = [connect_silent() for _ in range(3)]
-        eventually(lambda: len(fleet.engine._listener._strangers) == 3, "nobody comes", SOON_S)
+        first, second, _ = [connect_silent() for _ in range(3)]
+        eventually(lambda: len(strangers) == 3, "nobody comes", SOON_S)
+        connect_silent()
         with contextlib.suppress(ConnectionError):
-            assert connect_silent().recv(1) == b""
-        (text,) = fleet.engine.refused()
-        assert text == "127.0.0.1 was refused: too many connections have not joined"
-        # A host tries again until there is room; once it has joined it takes none.
-        first.close()
-        eventually(lambda: len(fleet.engine._listener._strangers) == 2, "it is still there", SOON_S)
+            assert first.recv(1) == b""
+        why = "it was the oldest in the TLS handshake, and 3 connections had not joined yet"
+        assert fleet.engine.refused() == {f"127.0.0.1 was refused: {why}": 1}
+        eventually(lambda: len(strangers) == 3, "the newcomer has no place", SOON_S)
         fleet.join(fleet.engine.address, "a")
         eventually(lambda: "a" in fleet.engine.hosts(), "it has not joined", SOON_S)
-        eventually(lambda: len(fleet.engine._listener._strangers) == 2, "it is a stranger", SOON_S)
+        stream = fleet.engine._guests["a"].link.comm.stream
+        eventually(lambda: stream not in strangers, "it is a stranger", SOON_S)
+        with contextlib.suppress(ConnectionError):
+            assert second.recv(1) == b""
+
+
+def test_peers_that_have_a_certificate_and_do_not_join_leave_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "STRANGERS_MOST", 2)
+    with lone_engine(tmp_path) as fleet, contextlib.ExitStack() as open_ones:
+        first, *_ = [
+            open_ones.enter_context(
+                context_of(tmp_path).wrap_socket(
+                    socket.create_connection(address_of(fleet), SOON_S)
+                )
+            )
+            for _ in range(3)
+        ]
+        listener = fleet._listener
+        eventually(
+            lambda: list(listener._strangers.values()) == [""] * 3,
+            *("nobody comes", SOON_S),
+        )
+        peer = open_ones.enter_context(socket.create_connection(address_of(fleet), SOON_S))
+        with contextlib.suppress(ConnectionError):
+            assert peer.recv(1) == b""
+        why = "3 connections have not joined yet, and no more are accepted"
+        assert fleet.refused() == {f"127.0.0.1 was refused: {why}": 1}
+        first.close()
+        eventually(lambda: len(listener._strangers) == 2, "it is still there", SOON_S)
 
 
 def test_a_controller_that_ends_ends_peers_that_have_not_joined(tmp_path: Path) -> None:
