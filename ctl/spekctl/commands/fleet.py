@@ -113,8 +113,9 @@ def init(folder: Path, hosts: tuple[str, ...], days: int) -> int:
     """Make the keys of a fleet in a new folder.
 
     DIR/controller is for `spekctl fleet run`; each DIR/HOST is to be copied to that host, and to no
-    other. DIR/authority signed them all and is not needed any more. To refuse a certificate from
-    now on, add its serial number to DIR/controller/revoked.
+    other. DIR/authority signed them all and is not needed any more. To refuse further connections
+    with a certificate, add its serial number to DIR/controller/revoked; a host that has joined
+    stays until the controller ends.
     """
     from spekctl import units
     from spekctl.fleet import keys

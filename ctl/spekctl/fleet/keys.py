@@ -44,14 +44,35 @@ class Identity:
     serial: int
 
 
+class Revoked:
+    """The serial numbers of a list, which may change while a controller waits for hours or a
+    campaign takes days. A serial number that it has had stays revoked, whatever becomes of the
+    list: an editor may empty a file, or remove it, before it writes."""
+
+    def __init__(self, path: Path) -> None:
+        """UsageError: see serials()."""
+        self._path = path
+        self._has_existed = False
+        self._seen: frozenset[int] = frozenset()
+        self.serials()
+
+    def serials(self) -> frozenset[int]:
+        """Read the list again. UsageError if it cannot be read, or is no longer there."""
+        if files.exists(self._path):
+            self._has_existed = True
+            self._seen |= _revoked(self._path)
+        elif self._has_existed:
+            raise UsageError(f"{self._path} is no longer there")
+        return self._seen
+
+
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The keys of a member of a fleet, in a folder. @revoked: serial numbers in its list when it
-    was loaded."""
+    """The keys of a member of a fleet, in a folder, with its list of revoked certificates."""
 
     folder: Path
     own: Identity
-    revoked: frozenset[int]
+    revoked: Revoked
 
     def context(self, serving: bool, roles: Collection[str]) -> ssl.SSLContext:
         """For connections whose peer has a certificate of this fleet, in one of @roles. UsageError
@@ -79,8 +100,7 @@ class Bundle:
         if peer.fleet != self.own.fleet:
             return f"its certificate is of another fleet, {peer.fleet}"
         try:
-            # Anew for each peer: a controller may wait for hours, and a campaign takes days.
-            revoked = self.revoked | _revoked(self.folder / "revoked")
+            revoked = self.revoked.serials()
         except UsageError as error:
             return f"nobody is let in, because {error.message}"
         if peer.serial in revoked:
@@ -139,7 +159,7 @@ def load(folder: Path) -> Bundle:
             f"the certificate of {own.name} in {folder} has expired ({ends:%Y-%m-%d}); make new"
             " keys with `spekctl fleet init`"
         )
-    return Bundle(folder, own, _revoked(folder / "revoked"))
+    return Bundle(folder, own, Revoked(folder / "revoked"))
 
 
 def _check_readable(path: Path) -> None:
@@ -187,8 +207,6 @@ def _need_cryptography() -> None:
 
 def _revoked(path: Path) -> frozenset[int]:
     """Serial numbers, in hexadecimal, one on each line; text behind # is for people."""
-    if not files.exists(path):
-        return frozenset()
     serials = set()
     for number, line in enumerate(files.read_text(path).splitlines(), start=1):
         text = line.partition("#")[0].strip()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import json
 import os
 import queue
@@ -192,9 +191,9 @@ def test_the_authorities_of_the_system_are_not_read_while_a_host_waits(
 
 def test_a_revoked_host_is_told_that_it_is_refused(tmp_path: Path) -> None:
     serials = keys.make(tmp_path / "made", ["a"], 30)
-    revoked = keys.load(tmp_path / "made/controller")
-    revoked = dataclasses.replace(revoked, revoked=frozenset({serials["a"]}))
-    fleet = DaskEngine("tls://127.0.0.1:0", revoked, frozenset({"a"}))
+    (tmp_path / "made/controller/revoked").write_text(f"{serials['a']:x}\n")
+    controller = keys.load(tmp_path / "made/controller")
+    fleet = DaskEngine("tls://127.0.0.1:0", controller, frozenset({"a"}))
     try:
         host = DaskHost(
             fleet.address, keys.load(tmp_path / "made/a"), lambda verb, payload: b"", patience_s=3.0

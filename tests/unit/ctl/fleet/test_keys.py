@@ -129,7 +129,7 @@ def test_a_wrong_list_of_serials_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="line 3: 'xyz' is not a serial number"):
         keys.load(tmp_path / "new/a")
     (tmp_path / "new/a/revoked").write_text("0aF3 # of b\n")
-    assert keys.load(tmp_path / "new/a").revoked == {0xAF3}
+    assert keys.load(tmp_path / "new/a").revoked.serials() == {0xAF3}
 
 
 def test_a_certificate_without_a_fleet_is_nobody() -> None:
@@ -257,11 +257,40 @@ def test_a_certificate_that_is_revoked_while_the_controller_waits_is_refused(
         "nobody is let in, because" in complaint and "'not a number' is not a serial" in complaint
     )
     assert read == b""
-    # What was revoked at the start stays so.
-    listed.write_text(f"{serials['b']:x}\n")
-    started = keys.load(tmp_path / "new/controller")
-    listed.unlink()
-    assert "is revoked" in started.refusal(keys.load(tmp_path / "new/b").own, [keys.HOST])
+
+
+@pytest.mark.parametrize("left", ["# none\n", "", None], ids=["shortened", "empty", "gone"])
+@pytest.mark.parametrize("added", ["before", "meanwhile"])
+def test_a_certificate_that_was_revoked_stays_so(
+    tmp_path: Path, added: str, left: str | None
+) -> None:
+    serials = keys.make(tmp_path / "new", ["a", "b"], 30)
+    a, b = (keys.load(tmp_path / "new" / name).own for name in ("a", "b"))
+    listed = tmp_path / "new/controller/revoked"
+    text = f"{serials['b']:x}\n"
+    if added == "before":
+        listed.write_text(text)
+    controller = keys.load(tmp_path / "new/controller")
+    listed.write_text(text)
+    assert "is revoked" in controller.refusal(b, [keys.HOST])
+    if left is None:
+        listed.unlink()
+        # Nobody knows which serial numbers the list would have had.
+        for host in (a, b):
+            refusal = controller.refusal(host, [keys.HOST])
+            assert refusal == f"nobody is let in, because {listed} is no longer there"
+        listed.write_text("")
+    else:
+        listed.write_text(left)
+    assert controller.refusal(a, [keys.HOST]) == ""
+    assert "is revoked" in controller.refusal(b, [keys.HOST])
+
+
+def test_a_folder_without_a_list_of_serials_revokes_none(tmp_path: Path) -> None:
+    keys.make(tmp_path / "new", ["a"], 30)
+    (tmp_path / "new/controller/revoked").unlink()
+    controller = keys.load(tmp_path / "new/controller")
+    assert controller.refusal(keys.load(tmp_path / "new/a").own, [keys.HOST]) == ""
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
