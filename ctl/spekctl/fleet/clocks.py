@@ -27,6 +27,7 @@ PINGS = 5
 TOGETHER = 32
 # A difference that refuses a host even without max_skew.
 PLAINLY_WRONG_NS = 500_000_000
+REMEDY = "synchronize both with chrony or PTP"
 
 Call = Callable[[str, str, bytes], Future[bytes]]
 # Waits for these futures, up to the caller's time limit.
@@ -68,8 +69,11 @@ class HostClocks:
 
     def measure(self, hosts: Collection[str], call: Call, wait: Wait) -> None:
         """Measure the clocks and round trips of all hosts; SpekError names a host that does not
-        answer before @wait returns."""
+        answer before @wait returns. Skews of an earlier measurement are dropped, however short
+        their round trips were: clocks drift, and are set."""
         names = list(hosts)
+        for name in names:
+            self._skews.pop(name, None)
         for number in range(PINGS):
             begun_s = time.monotonic()
             for first in range(0, len(names), TOGETHER):
@@ -105,7 +109,7 @@ class HostClocks:
         return worst_s
 
     def skew(self, name: str) -> Skew:
-        """The skew of a host, by the shortest of its round trips."""
+        """The skew of a host, by the shortest round trip of its last measurement."""
         return self._skews[name]
 
     def refusal(self, name: str, bound: Bound, allowed_ns: int | None) -> str:
@@ -113,7 +117,7 @@ class HostClocks:
         @allowed_ns: max_skew of the plan, None without one."""
         wrong = _plainly_wrong(self._skews[name], allowed_ns)
         if wrong:
-            return f"{wrong}; synchronize both with chrony or PTP"
+            return f"{wrong}; {REMEDY}"
         if allowed_ns is None:
             return ""
         if bound.bound_ns is None:
@@ -128,14 +132,16 @@ class HostClocks:
             )
         return ""
 
-    def set_since(self, armed_ns: int, sent_ns: int, came_ns: int, allowed_ns: int | None) -> str:
+    def changed_since(
+        self, armed_ns: int, sent_ns: int, came_ns: int, allowed_ns: int | None
+    ) -> str:
         """Why a start is called off by a host's clock; empty if it is not. The start is a time of
-        that clock, which may have been set after it was measured. @armed_ns: its time when it was
-        armed, by an answer that came at @came_ns to a question sent at @sent_ns. @allowed_ns: as of
-        refusal()."""
+        that clock, which may have been set, or have drifted, after it was measured. @armed_ns: its
+        time when it was armed, by an answer that came at @came_ns to a question sent at @sent_ns.
+        @allowed_ns: as of refusal()."""
         half_ns = max(0, came_ns - sent_ns) // 2
         wrong = _plainly_wrong(Skew(armed_ns - sent_ns - half_ns, half_ns), allowed_ns)
-        return f"{wrong}: one of them was set after the check" if wrong else ""
+        return f"{wrong}; it was set, or drifted, after the check; {REMEDY}" if wrong else ""
 
     def _take(self, name: str, pong: wire.Pong, sent_ns: int, came_ns: int) -> None:
         half_ns = (came_ns - sent_ns) // 2

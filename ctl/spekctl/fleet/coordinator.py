@@ -259,6 +259,7 @@ class Coordinator:
         self._remarks = slices.remarks(plan, self._devices())
         self._own_bound = self.bound()
         self._measure_clocks()
+        self._check_skews()
         payloads = {
             part.name: wire.encode(
                 wire.Step(
@@ -274,6 +275,17 @@ class Coordinator:
             for place, part in enumerate(self.parts.values())
         }
         self._ask(Verb.STEP, payloads, wire.Claimed, self.patience.claim_s)
+
+    def _check_skews(self) -> None:
+        """RefusedError if the clock of a host has become too wrong since the check of all hosts,
+        which may have been hours ago."""
+        wrong = {
+            name: self.clocks.refusal(name, part.described.clock, self.plan.max_skew_ns)
+            for name, part in self.parts.items()
+            if part.described is not None
+        }
+        if any(wrong.values()):
+            raise RefusedError("; ".join(f"{name}: {text}" for name, text in wrong.items() if text))
 
     def arm(self) -> None:
         """Set one start for all hosts, or none at all."""
@@ -313,10 +325,10 @@ class Coordinator:
     def _check_clocks(
         self, answers: Mapping[str, wire.Armed], sent_ns: int, came_ns: Mapping[str, int]
     ) -> None:
-        """RefusedError if a host would start at another time, because a clock was set."""
+        """RefusedError if a host would start at another time, because a clock has changed."""
         now_ns = self.real_ns()
         wrong = {
-            name: self.clocks.set_since(
+            name: self.clocks.changed_since(
                 answer.now_real_ns, sent_ns, came_ns.get(name, now_ns), self.plan.max_skew_ns
             )
             for name, answer in answers.items()

@@ -232,7 +232,7 @@ class Arm(Part, frozen=True):
 
 class Armed(Part, frozen=True):
     """The start that the kernel has been given, by this distance of the clocks. @now_real_ns: the
-    time of the answer, which shows a clock that was set after the check."""
+    time of the answer, which shows a clock that has changed since the check."""
 
     start_mono_ns: int
     distance: Distance

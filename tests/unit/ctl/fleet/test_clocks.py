@@ -57,6 +57,15 @@ def test_the_shortest_round_trip_tells_most() -> None:
     assert network.asked == [("a", Verb.PING)] * clocks.PINGS
 
 
+def test_a_skew_is_that_of_the_last_measurement() -> None:
+    """However short the round trips of earlier ones were: a clock drifts."""
+    network = Network([2 * MS] * clocks.PINGS + [8 * MS] * clocks.PINGS, {"a": 0})
+    measured = network.measured()
+    network.off_ns["a"] = SECOND
+    measured.measure(["a"], network.call, lambda pending: None)
+    assert measured.skew("a") == Skew(SECOND, 4 * MS)
+
+
 def test_each_host_has_its_own() -> None:
     measured = Network([2 * MS], {"a": 7, "b": -3 * SECOND}).measured()
     assert (measured.skew("a").ns, measured.skew("b").ns) == (7, -3 * SECOND)

@@ -15,7 +15,7 @@ from lib.fakes.fleet_coordinator import CALM, HURRY, Rig
 from lib.fakes.kernel import interval_cell
 
 from spekctl import __version__
-from spekctl.errors import ExitCode, HostLostError, SpekError
+from spekctl.errors import ExitCode, HostLostError, RefusedError, SpekError
 from spekctl.fleet import carrier, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.coordinator import seed_of
@@ -203,9 +203,25 @@ def test_a_clock_that_is_set_after_the_check_calls_the_start_off_everywhere(
     if not sentence:
         assert rig.run().code is ExitCode.OK
         return
-    text = f"c: its clock is {sentence}: one of them was set after the check; the start is called"
+    text = (
+        f"c: its clock is {sentence}; it was set, or drifted, after the check; synchronize both"
+        " with chrony or PTP; the start is called off"
+    )
     assert text in rig.refused().message
     assert rig.asked(Verb.CONFIRM) == [] and rig.asked(Verb.RELEASE) == ["a", "b", "c"]
+
+
+def test_a_clock_that_has_drifted_refuses_the_next_step() -> None:
+    """By 20 ppm in eight hours."""
+    rig = Rig()
+    coordinator = rig.coordinator()
+    coordinator.check()
+    coordinator.prepare("read")
+    rig["b"].clock_off_ns = 576_000_000
+    text = "b: its clock is 576 ms or more ahead of the controller's; synchronize both with chrony"
+    with pytest.raises(RefusedError, match=text):
+        coordinator.again(coordinator.plan)
+    assert rig.asked(Verb.STEP) == []
 
 
 @pytest.mark.parametrize(
