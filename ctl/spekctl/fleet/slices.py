@@ -9,7 +9,7 @@ from spekctl.errors import UsageError
 from spekctl.fleet.plan import Plan
 from spekctl.fleet.wire import DeviceSeen, ReplayPart, ReplayPiece, ReplayTarget, Slice
 
-# Slices begin at multiples of this, and of whole zones.
+# Slices begin at multiples of this, and of whole zones; the last one ends with the device.
 ALIGN_BYTES = 1 << 20
 
 
@@ -35,13 +35,12 @@ def replayed(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, 
     """The part of a trace that each client replays; none: each replays all of it.
 
     Devices of the trace go in turn to those of all clients, in the order of the plan. A shared
-    device is one of these, and each client has the addresses of its slice: the last one also those
-    behind the last whole slice, so that each record has a client.
+    device is one of these, and each client has the addresses of its slice, so that each record has
+    a client.
     """
     if plan.share == "overlap":
         return {}
     cut = of(plan, seen)
-    last_of = {identity: list(users)[-1] for identity, users in _shared(seen).items()}
     targets: list[ReplayTarget] = []
     number_of: dict[str, int] = {}
     own: dict[str, list[ReplayPiece]] = {name: [] for name in seen}
@@ -52,9 +51,7 @@ def replayed(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, 
                 number_of[key] = len(targets)
                 targets.append(ReplayTarget(device.bytes, device.logical_block))
             piece = cut[name][index] if name in cut else Slice(0, device.bytes)
-            is_last = last_of.get(device.identity, name) == name
-            end = device.bytes if is_last else piece.start + piece.bytes
-            own[name].append(ReplayPiece(number_of[key], piece.start, end - piece.start))
+            own[name].append(ReplayPiece(number_of[key], piece.start, piece.bytes))
     return {name: ReplayPart(targets, pieces) for name, pieces in own.items()}
 
 
@@ -111,6 +108,8 @@ def _cut(
                 f"the device {identity} of {size} bytes is too small for {len(users)} slices of"
                 f" {unit} bytes or more"
             )
-        cut[name] = Slice(start, end - start)
+        # What lies behind the last whole unit has to be somebody's: a purge discards all blocks.
+        last = size if before == total else end
+        cut[name] = Slice(start, last - start)
         start = end
     return cut

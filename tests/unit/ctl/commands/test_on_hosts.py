@@ -16,6 +16,7 @@ from lib.ctl.command_line import Spekctl
 from lib.fakes.fleet_members import Members, commands_on
 from lib.fakes.machine import disk
 
+from spekctl.block import device
 from spekctl.errors import ExitCode
 from spekctl.fleet import selector
 from spekctl.kernel import traces
@@ -305,13 +306,17 @@ def test_each_host_of_a_fleet_purges_its_own_devices_under_its_claim(
 def test_hosts_that_share_a_device_purge_a_slice_each(
     spekctl: Spekctl, discards: Discards, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selector, "find", lambda text: disk(text, wwn="naa.1"))
+    """Together all of its blocks, also those behind the last whole MiB."""
+    size = GIB + 700 * 1024
+    facts = {"wwn": "naa.1", "bytes": size}
+    monkeypatch.setattr(selector, "find", lambda text, *roots: disk(text, **facts))
+    monkeypatch.setattr(device, "find", lambda path, *roots: disk(path, **facts))
     assert spekctl(*PURGED, "--folder", "t").code == ExitCode.OK
     half = GIB // 2
     # The plan has b first.
     assert discards.records == {
         100: [(Op.DISCARD, 0, half)],
-        101: [(Op.DISCARD, half, half)],
+        101: [(Op.DISCARD, half, size - half)],
     }
 
 
