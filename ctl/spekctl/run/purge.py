@@ -21,8 +21,8 @@ NAME = "purge.csv"
 DISCARD_BYTES = 1 << 30
 OUTSTANDING = 4
 WHY_NOT = (
-    "it does not support discards; with --no-purge the test starts from the state that the device"
-    " is in, and the report says so"
+    "no support for discards; with --no-purge the test starts from the present state of all"
+    " devices, and the report says so"
 )
 
 

@@ -344,8 +344,17 @@ def test_a_fleet_with_a_device_that_cannot_be_purged_erases_nothing(
     monkeypatch.setattr(replay_request, "discards", lambda device: next(known) > 0)
     outcome = spekctl(*PURGED, "--folder", "t")
     assert outcome.code == ExitCode.USAGE
-    assert re.search("/dev/fake0 of [ab] cannot be purged: it does not support", outcome.sentence)
+    assert re.search("/dev/fake0 of [ab] cannot be purged: no support for", outcome.sentence)
     assert "claim" not in {verb for _, verb in members.asked} and not discards.records
+
+
+def test_all_devices_that_cannot_be_purged_are_named(spekctl: Spekctl, members: Members) -> None:
+    outcome = spekctl(*PURGED, "--folder", "t")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence == (
+        "/dev/fake0 of a, /dev/fake0 of b cannot be purged: no support for discards; with"
+        " --no-purge the test starts from the present state of all devices, and the report says so"
+    )
 
 
 def test_a_host_that_has_not_discarded_all_blocks_is_named(

@@ -45,7 +45,7 @@ def test_a_device_without_discards_is_refused(
     monkeypatch.setattr(replay_request, "discards", lambda device: False)
     outcome = call(spekctl, "--tests", "latency")
     assert outcome.code == ExitCode.USAGE and not kernel.runs_seen
-    assert "/dev/fake0 cannot be purged: it does not support discards; with --no-purge" in (
+    assert "/dev/fake0 cannot be purged: no support for discards; with --no-purge" in (
         outcome.sentence
     )
     assert not Path("t").exists()
