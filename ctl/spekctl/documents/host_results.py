@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from spekctl.documents.disk_states import DiskStates
 from spekctl.documents.document import Part
@@ -124,6 +124,10 @@ class HostResult(Part, frozen=True):
     ]
     rows: Annotated[HostRows, Meta(description="Its report intervals.")]
     prober: ProberResult | None = None
+    fleet_remarks: Annotated[
+        list[str],
+        Meta(description="On the run of all hosts, kept with the first that has a result."),
+    ] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.rows.seq and self.start.monotonic_ns is None:

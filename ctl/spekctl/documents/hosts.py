@@ -8,6 +8,7 @@ its pair of both clocks relates them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -51,6 +52,7 @@ class HostFacts(Part, frozen=True):
     planned_ns: int | None = None
     clock: HostClock = HostClock()
     loss: HostLoss | None = None
+    remarks: Sequence[str] = ()  # on the run of all hosts
 
 
 class HostStart(Part, frozen=True):

@@ -110,6 +110,7 @@ def _host_of(result: Result, facts: HostFacts) -> HostResult:
         run=per_host.run_of(result),
         rows=per_host.packed(result.intervals if actual_ns is not None else []),
         prober=result.prober,
+        fleet_remarks=list(facts.remarks),
     )
 
 

@@ -34,11 +34,12 @@ def of(outcome: Outcome, plan: Plan) -> Result | None:
         if result is None:
             without.append(part)
             continue
+        facts = facts_of(part, outcome)
         if first is None:
-            # Of the run as a whole; a fleet's remarks are those of its hosts.
-            remarks = [*result.remarks, *outcome.remarks]
-            first = result = msgspec.structs.replace(result, remarks=remarks)
-        total.add(result, facts_of(part, outcome))
+            first = result
+            # A fleet's remarks are those of its hosts.
+            facts = msgspec.structs.replace(facts, remarks=outcome.remarks)
+        total.add(result, facts)
     if first is None:
         return None
     for part in without:

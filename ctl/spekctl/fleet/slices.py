@@ -70,7 +70,7 @@ def remarks(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> list[str]:
     ]
     if unknown and len(seen) > 1:
         listed = ", ".join(unknown[:5]) + (" and others" if len(unknown) > 5 else "")
-        told.append(f"whether other hosts have them as well is not known without a WWN: {listed}")
+        told.append(f"other hosts may have the same devices, which have no WWN to tell: {listed}")
     return told
 
 

@@ -86,7 +86,11 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
         intervals=intervals,
         intervals_dropped=sum(run.intervals_dropped for run in runs),
         prober=None,
-        remarks=[*_remarks(hosts, start_ns), *_missing_records(hosts)],
+        remarks=[
+            *_remarks(hosts, start_ns),
+            *dict.fromkeys(remark for host in hosts for remark in host.fleet_remarks),
+            *_missing_records(hosts),
+        ],
         power=power,
         power_text=_grouped([(host.name, run.power_text) for host, run in known], len(hosts)),
         replay=replays.summed(

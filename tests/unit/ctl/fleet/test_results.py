@@ -17,7 +17,7 @@ from spekctl import files
 from spekctl.documents.hosts import Role
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, SpekError
-from spekctl.fleet import plan, results, wire
+from spekctl.fleet import merge, plan, results, wire
 from spekctl.fleet.clock import Bound, Distance
 from spekctl.fleet.outcome import Loss, Outcome, Part
 from spekctl.fleet.plan import Plan
@@ -71,7 +71,9 @@ def outcome(**collections: wire.Collected | None) -> Outcome:
     for part in parts:
         if part.collected is None:
             part.loss = Loss(part.name, 41.2, "its connection has ended")
-    return Outcome("r-1", "f-1", START_NS, ExitCode.OK, "", parts, CHRONY, remarks=["a remark"])
+    return Outcome(
+        "r-1", "f-1", START_NS, ExitCode.OK, "", parts, CHRONY, remarks=["a and b share it"]
+    )
 
 
 def merged(told: Outcome) -> Result:
@@ -92,7 +94,15 @@ def test_the_result_of_a_run_has_all_its_hosts() -> None:
     assert (a.clock.stepped_ns, b.clock.stepped_ns) == (0, 7_000)
     # The worse bound of the two looks.
     assert (a.clock.bound_ns, a.clock.source) == (100_000, "chrony")
-    assert any("a remark" in text for text in of_all.remarks)
+    # On the run of all of them, and not on that of the first.
+    own = result("1").remarks
+    assert own and of_all.remarks == [
+        *(f"a, b: {text}" for text in own),
+        "b: the clock was set by 7.00 us meanwhile",
+        "a and b share it",
+    ]
+    assert a.run is not None and a.run.remarks == own
+    assert merge.merge(merge.split(of_all)).remarks == of_all.remarks
 
 
 def test_a_clock_that_has_lost_its_source_promises_nothing() -> None:

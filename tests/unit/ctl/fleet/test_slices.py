@@ -108,7 +108,7 @@ def test_a_result_says_who_shares_what() -> None:
     assert overlap == ["h0, h1 share the device wwn naa.1, and overlap there"]
     unknown = slices.remarks(planned([1, 1]), seen(2))
     assert unknown == [
-        "whether other hosts have them as well is not known without a WWN: /dev/fake0 of h0,"
+        "other hosts may have the same devices, which have no WWN to tell: /dev/fake0 of h0,"
         " /dev/fake0 of h1"
     ]
 
