@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from lib.ctl.log_files import records
 from lib.fakes.fleet import FakeView
 from lib.fakes.fleet_members import FleetKernel, Members, coordinator, plan_text, use
+from lib.waiting import eventually
 
 from spekctl.errors import SpekError
 from spekctl.fleet import plan, results
@@ -93,13 +95,22 @@ def test_a_disk_that_fills_up_is_told_at_once_and_the_result_says_who_and_when(
     members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add = LogWriter.add
+    failed: list[threading.Thread] = []
 
     def full(writer: LogWriter, block: Any) -> None:
         if writer._place.name == "run.a.parquet":
+            failed.append(threading.current_thread())
             raise FULL
         add(writer, block)
 
+    def until_the_log_has_ended(second: int) -> None:
+        """In the last second but one of a run, which takes 2 ms: the log looks for records five
+        times in a second of the wall clock."""
+        if second == 4:
+            eventually(lambda: failed and not failed[0].is_alive(), "the log goes on")
+
     monkeypatch.setattr(LogWriter, "add", full)
+    members.kernels["a"].on_wait = until_the_log_has_ended
     view = FakeView()
     outcome, planned = carry_out(members, view)
     what = "run.a.parquet could not be written and was deleted (No space left on device)"
