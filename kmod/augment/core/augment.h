@@ -437,7 +437,7 @@ struct spek_augment_stream {
  * @super_seen: bitmap of devices whose next superblock is the second one
  * @super: contents of the newest superblocks, in flight or on devices
  * @keeps_log: recovery keeps the log and does not drain it
- * @wants_flush: recovery has to flush the devices that hold the log
+ * @wants_flush: recovery has to flush all devices before it writes superblocks
  * @has_passed: writes went straight to the RAID before the restart
  * @mend: records without a second copy
  * @flushing: flushes of the round in flight

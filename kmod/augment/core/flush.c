@@ -53,7 +53,8 @@ static void flush_devices(struct spek_augment *m, u32 devices)
  *
  * After a crash of the kernel without a power cut, records may be only in the devices' caches. A
  * cut now would lose data that bios have read, or records that are needed to mend torn blocks. The
- * same goes for blocks on the RAID of writes that bypassed the log.
+ * same goes for blocks on the RAID of writes that bypassed the log, and for superblocks: without the
+ * newest, older records would count again.
  */
 void spek_augment_flush_all(struct spek_augment *m)
 {

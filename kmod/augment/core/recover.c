@@ -317,6 +317,10 @@ bool spek_augment_is_short(const struct spek_augment *m)
  */
 void spek_augment_start(struct spek_augment *m, u64 now_ns)
 {
-	m->wants_flush = m->dirty || m->has_passed;
+	/*
+	 * Of an empty log, too: after a crash of the kernel the newest superblocks may be only in
+	 * the devices' caches, and the next ones go to the place of those that are on the media.
+	 */
+	m->wants_flush = true;
 	spek_augment_tick(m, now_ns);
 }

@@ -213,7 +213,7 @@ FAULTS = {
     ),
     "log of a crash not flushed": (
         "recover.c",
-        "	m->wants_flush = m->dirty || m->has_passed;",
+        "	m->wants_flush = true;",
         "	m->wants_flush = m->mend.first != SPEK_AUGMENT_NONE || m->has_passed;",
     ),
     "writes that passed before a crash not flushed": (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from lib.core.augment_machine import SSD, WRITE, Machine, core
+from lib.core.augment_machine import FLUSH, SSD, WRITE, Machine, core
 
 BLOCK, PLACES = 4096, 2
 NORMAL, PASSING = 1, 3
@@ -139,6 +139,28 @@ def test_what_was_served_from_last_counts(starts: tuple[Start, ...]) -> None:
     assert ended.lib.spek_augment_choose(config, *decoded(after), scan, ended.ffi.NULL) == 0
     assert scan.super.generation == ended.machine.generation
     assert scan.stale == 0b111 & ~sum(1 << device for device in served)
+
+
+class ByHand(Life):
+    """I/O is not ended until the test says so."""
+
+    def run(self) -> None:
+        io = self.ffi.new("struct spek_augment_io *")
+        while self.lib.spek_augment_next_io(self.machine, io):
+            self.sent.append((io.op, io.device, io.tag))
+
+
+@pytest.mark.parametrize("present", [(SSD, M1, M2), (SSD, M1), (M1, M2), (SSD,)])
+def test_caches_are_flushed_before_superblocks_are_written(present: tuple[int, ...]) -> None:
+    """The log is empty, but a crash may have left the superblocks that say so in caches only. The
+    announcement goes to the place of what is on the media: if it is torn and the caches are lost,
+    an earlier superblock has the log begin at records that were destaged long ago."""
+    life = ByHand(formatted(), Start(present))
+    assert [sent[:2] for sent in life.sent] == [(FLUSH, device) for device in present]
+    for flush in tuple(life.sent):
+        assert {op for op, *_ in life.sent} == {FLUSH}
+        life.end(flush)
+    assert [sent[:2] for sent in life.sent] == [(WRITE, device) for device in present]
 
 
 class WithLog(Life):
