@@ -41,7 +41,7 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     " or a run failed",
     ExitCode.NO_KERNEL_SIDE: "the kernel module is not loaded, or is too old for this spekctl",
     ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them."
-    " augment check: the log or a superblock is torn or damaged",
+    " augment check: the log or a superblock is torn, damaged or unreadable",
     ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits,"
     " --stop-when ended a run, or a run did not reach the steady state of --until. compare: worse",
     ExitCode.UNDECIDED: "compare: too few runs, or they scatter too much for a verdict. "

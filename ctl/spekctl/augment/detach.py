@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from spekctl import units
 from spekctl.augment import log, sets
+from spekctl.augment.format import name_of
 from spekctl.augment.mapper import Mapper
 from spekctl.augment.reader import Reader
 from spekctl.augment.state import device_at
@@ -125,4 +126,10 @@ def _check_empty(name: str, table: Table, state: State, roots: Roots) -> None:
         raise SpekError(
             f"{name} is detached, but its log has {rest.blocks:,} blocks that were written at the"
             " last moment: do not use the RAID, but attach it again"
+        )
+    if known.is_unknown_without(rest.unread):
+        names = " and ".join(name_of(number) for number in rest.unread)
+        raise SpekError(
+            f"{name} is detached, but its log cannot be read on {names}: whether something was"
+            " written at the last moment is not known; attach it again before the RAID is used"
         )

@@ -4,9 +4,9 @@
 A record is valid if its header and all its data are intact on a device that the newest generation
 uses, and if its generation is that which the superblock lists for its sequence number. The log ends
 before the first place without a valid record. An older record there, or none, is an end; the next
-record, but torn or damaged, is a break. A power cut in the middle of a write also leaves a break;
-nothing in that write was acknowledged as flushed. An end before the newest generation is a break as
-well: all records were flushed before it began.
+record, but torn or damaged, is a break, and so is a block that cannot be read. A power cut in the
+middle of a write also leaves a break; nothing in that write was acknowledged as flushed. An end
+before the newest generation is a break as well: all records were flushed before it began.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from spekctl.augment import format
 from spekctl.augment.format import LOG_START, Header, Superblock, name_of
 from spekctl.augment.reader import Reader
+from spekctl.errors import SpekError
 
 Range = tuple[int, int]  # first block, and the one after the last
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A record that should follow but is broken on all devices."""
+    """A record that should follow but is broken or unreadable on all devices that may have it."""
 
     seq: int
     place: int  # block of the log
@@ -32,7 +33,8 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What the log holds. @single: records that only one of several devices has intact."""
+    """What the log holds. @single: records that only one of several devices has intact; @unread:
+    devices that may have the next record, but cannot be read there."""
 
     records: int
     blocks: int
@@ -40,6 +42,7 @@ class Log:
     single: int
     ranges: tuple[Range, ...]
     broken: Break | None
+    unread: tuple[int, ...] = ()
 
     @property
     def end(self) -> int:
@@ -53,7 +56,7 @@ def follow(newest: Superblock, readers: Mapping[int, Reader], data: bool = True)
     place, seq, used, single = newest.tail, newest.tail_seq, 0, 0
     ranges: list[Range] = []
     while True:
-        intact, reasons = _next(newest, readers, place, seq, used, data)
+        intact, reasons, unread = _next(newest, readers, place, seq, used, data)
         if not intact:
             break
         header = next(iter(intact.values()))
@@ -75,6 +78,7 @@ def follow(newest: Superblock, readers: Mapping[int, Reader], data: bool = True)
         single=single,
         ranges=tuple(merged),
         broken=Break(seq, place, tuple(reasons)) if reasons else None,
+        unread=tuple(unread),
     )
 
 
@@ -85,12 +89,19 @@ def _next(
     seq: int,
     used: int,
     data: bool,
-) -> tuple[dict[int, Header], list[str]]:
-    """The next record on each device that has it intact, and what is wrong on the others."""
+) -> tuple[dict[int, Header], list[str], list[int]]:
+    """The next record on each device that has it intact, what is wrong on the others, and which of
+    them cannot be read."""
     intact: dict[int, Header] = {}
     reasons: list[str] = []
+    unread: list[int] = []
     for number, reader in readers.items():
-        read = reader.blocks(LOG_START + place, 1)
+        try:
+            read = reader.blocks(LOG_START + place, 1)
+        except SpekError:
+            reasons.append(f"the header cannot be read on {name_of(number)}")
+            unread.append(number)
+            continue
         if not read:
             reasons.append(f"{name_of(number)} ends before it")
             continue
@@ -104,12 +115,16 @@ def _next(
             continue
         wrong = _wrong(newest, header, place, seq, used)
         if not wrong and data:
-            wrong = _wrong_data(reader, header, place)
+            try:
+                wrong = _wrong_data(reader, header, place)
+            except SpekError:
+                wrong = "a block of the data cannot be read"
+                unread.append(number)
         if wrong:
             reasons.append(f"{wrong} on {name_of(number)}")
         else:
             intact[number] = header
-    return intact, reasons
+    return intact, reasons, unread
 
 
 def _wrong(newest: Superblock, header: Header, place: int, seq: int, used: int) -> str:

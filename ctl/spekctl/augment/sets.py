@@ -15,7 +15,7 @@ from spekctl.augment import format
 from spekctl.augment.format import SSD, Superblock, name_of
 from spekctl.augment.reader import Reader
 from spekctl.block.augmented import SUPERBLOCKS
-from spekctl.errors import RefusedError, UsageError
+from spekctl.errors import RefusedError, SpekError, UsageError
 
 
 class MissingError(RefusedError):
@@ -75,15 +75,24 @@ class Set:
     def unknown(self) -> bool:
         """The SSD and a member of the newest generation are missing, so that it is not known what
         they held."""
-        needed = [number for number in self.missing if self.newest.devices >> number & 1]
+        return self.is_unknown_without(())
+
+    def is_unknown_without(self, unread: Collection[int]) -> bool:
+        """The same if @unread could not be read either. The SSD alone tells what the log holds, and
+        so do all members together."""
+        needed = [
+            number
+            for number in self.numbers
+            if self.newest.devices >> number & 1 and (number not in self.parts or number in unread)
+        ]
         return SSD in needed and len(needed) > 1
 
 
 def read(path: str, reader: Reader) -> Part | None:
     """The superblocks of a device; None if it has none. UsageError if they are of another version
-    of the format."""
-    blocks = reader.blocks(0, SUPERBLOCKS)
-    copies = [format.superblock(block) for block in blocks] + [None, None]
+    of the format, SpekError if none of them can be read."""
+    blocks = _superblocks(reader)
+    copies = [format.superblock(block) for block in blocks]
     if not any(copies) and any(map(format.is_foreign_superblock, blocks)):
         raise UsageError(
             f"the superblock of {path} is of another version of the format; the version of spek"
@@ -92,6 +101,22 @@ def read(path: str, reader: Reader) -> Part | None:
     if not any(copies):
         return None
     return Part(path, (copies[0], copies[1]))
+
+
+def _superblocks(reader: Reader) -> list[bytes]:
+    """Both places, one by one: a torn write may have left one that cannot be read. Empty where
+    there is nothing to read."""
+    blocks = []
+    failures = []
+    for place in range(SUPERBLOCKS):
+        try:
+            blocks.append(b"".join(reader.blocks(place, 1)))
+        except SpekError as error:
+            failures.append(error)
+            blocks.append(b"")
+    if len(failures) == SUPERBLOCKS:
+        raise failures[0]
+    return blocks
 
 
 def by_set(parts: Iterable[Part]) -> dict[UUID, list[Part]]:

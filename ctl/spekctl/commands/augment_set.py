@@ -55,8 +55,8 @@ Examples:
 """
 CHECK_EPILOG = """
 Exit codes: 0 all devices are there and the log ends cleanly; 2 a device has no superblock, or the
-devices are of different sets; 6 the log ends at a record that is torn or damaged, or one of the
-superblocks is; 8 a device is missing.
+devices are of different sets; 6 the log ends at a record that is torn, damaged or unreadable,
+or one of the superblocks is; 8 a device is missing.
 
 \b
 Example:

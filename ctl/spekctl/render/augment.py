@@ -129,8 +129,8 @@ def _log(log: CheckedLog) -> Iterator[str]:
         yield "it ends cleanly"
     else:
         yield (
-            f"it ends at record {log.broken.seq}, at block {log.broken.place}, which is torn or"
-            f" damaged: {'; '.join(log.broken.reasons)}"
+            f"it ends at record {log.broken.seq}, at block {log.broken.place}, which is torn,"
+            f" damaged or unreadable: {'; '.join(log.broken.reasons)}"
         )
 
 

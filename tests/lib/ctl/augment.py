@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from lib.core.augment_images import Images
+from lib.core.augment_images import BLOCK, Images
 from lib.fakes.dmsetup import CLEAN, FakeDm
 
 from spekctl import cli
@@ -73,6 +75,21 @@ CHECK = AugmentCheck(
         ),
     ),
 )  # fmt: skip
+
+
+def make_unreadable(monkeypatch: pytest.MonkeyPatch, *blocks: tuple[str, int]) -> None:
+    """Have reads of blocks fail, each of a file."""
+    real = os.preadv
+    bad = {(os.path.realpath(path), block) for path, block in blocks}
+
+    def preadv(fd: int, buffers: Sequence[memoryview], offset: int) -> int:
+        path = os.readlink(f"/proc/self/fd/{fd}")
+        end = offset + sum(map(len, buffers))
+        if any((path, block) in bad for block in range(offset // BLOCK, -(-end // BLOCK))):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(fd, buffers, offset)
+
+    monkeypatch.setattr(os, "preadv", preadv)
 
 
 class Machine:

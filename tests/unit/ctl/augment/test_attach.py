@@ -7,8 +7,8 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from lib.core.augment_images import FOREIGN, SET, Images
-from lib.ctl.augment import MIB, Machine
+from lib.core.augment_images import FOREIGN, LOG_START, SET, Images
+from lib.ctl.augment import MIB, Machine, make_unreadable
 
 from spekctl.augment import attach, sets
 from spekctl.augment.attach import Wish
@@ -130,6 +130,20 @@ def test_without_the_module_nothing_is_held(machine: Machine) -> None:
     machine.set()
     machine.dm.change(targets=[])
     refused(machine, "load it by", NoKernelSideError, "sdz", "sda2", "sdb2")
+
+
+def test_a_block_that_cannot_be_read_is_left_to_the_module(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes it from another device, or refuses, or gives it up."""
+    images = machine.set()
+    first = LOG_START + images.record(10, 2)
+    make_unreadable(monkeypatch, (images.path(0), 1), (images.path(0), first))
+    attach.attach(Mapper(), wish(machine, *(device.name for device in attach.scan())))
+    machine.dm.change(mappings={}, calls=[])
+    make_unreadable(monkeypatch, *((images.path(number), first) for number in images.numbers))
+    attach.attach(Mapper(), wish(machine, "sdz", "sda2", "sdb2", gives_up=True))
+    assert line_of(machine).endswith(" 2 unread end")
 
 
 def test_what_cannot_be_read_is_given_up_on_request(machine: Machine) -> None:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from lib.ctl.augment import Machine
+from lib.core.augment_images import LOG_START
+from lib.ctl.augment import Machine, make_unreadable
 from lib.fakes.dmsetup import CLEAN, DIRTY, FAILED
 
 from spekctl.augment import detach
@@ -99,6 +100,17 @@ def test_what_was_written_at_the_last_moment_is_told(machine: Machine) -> None:
     machine.set().record(5, 3)
     machine.attached()
     with pytest.raises(SpekError, match=r"its log has 3 blocks .*: do not use the RAID"):
+        detach.detach(Mapper(), "nas")
+
+
+def test_a_log_that_cannot_be_read_after_removal_is_told(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = machine.set()
+    first = LOG_START + images.head
+    machine.attached()
+    make_unreadable(monkeypatch, (images.path(0), first), (images.path(2), first))
+    with pytest.raises(SpekError, match="its log cannot be read on the SSD and member 1: whether"):
         detach.detach(Mapper(), "nas")
 
 

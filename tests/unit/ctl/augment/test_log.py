@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from lib.core.augment_images import BLOCK, FOREIGN, LOG_START, Images, core, data_of, encoded
+from lib.ctl.augment import make_unreadable
 
 from spekctl.augment import format, log, sets
 from spekctl.augment.log import Log
@@ -117,6 +118,33 @@ def test_a_damaged_header_is_told(images: Images) -> None:
     assert broken.reasons == (
         "the header on the SSD is damaged",
         "the header on member 0 is damaged",
+    )
+
+
+@pytest.mark.parametrize("at", [0, 2])
+def test_what_cannot_be_read_is_taken_from_another_device(
+    images: Images, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    place = images.record(10, 3)
+    images.record(20, 1)
+    make_unreadable(monkeypatch, (images.path(0), LOG_START + place + at))
+    whole = followed(images)
+    assert (whole.records, whole.single, whole.broken, whole.unread) == (2, 1, None, ())
+
+
+def test_what_can_be_read_nowhere_ends_the_log(
+    images: Images, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images.record(10, 1)
+    place = images.record(20, 3)
+    first = LOG_START + place
+    make_unreadable(monkeypatch, (images.path(0), first), (images.path(1), first + 2))
+    whole = followed(images)
+    assert (whole.records, whole.unread) == (1, (0, 1))
+    assert whole.broken is not None
+    assert whole.broken.reasons == (
+        "the header cannot be read on the SSD",
+        "a block of the data cannot be read on member 0",
     )
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from lib.core.augment_images import BLOCK, FOREIGN, SET, Images
+from lib.ctl.augment import make_unreadable
 
 from spekctl.augment import sets
 from spekctl.augment.reader import Reader
 from spekctl.augment.sets import Part, Set
-from spekctl.errors import RefusedError, UsageError
+from spekctl.errors import RefusedError, SpekError, UsageError
 
 
 @pytest.fixture
@@ -54,6 +55,18 @@ def test_a_torn_superblock_leaves_the_older_copy(images: Images) -> None:
     (part,) = parts_of([images.path(0)])
     assert part.newest.version == 1
     assert part.copies[1] is None
+
+
+def test_a_superblock_that_cannot_be_read_leaves_the_older_copy(
+    images: Images, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images.superblock(0, 0, version=2)
+    make_unreadable(monkeypatch, (images.path(0), 0))
+    (part,) = parts_of([images.path(0)])
+    assert (part.copies[0], part.newest.version) == (None, 1)
+    make_unreadable(monkeypatch, (images.path(0), 1))
+    with pytest.raises(SpekError, match=r"reading .* at block 0: Input/output error"):
+        parts_of([images.path(0)])
 
 
 def test_another_version_of_the_format_is_no_missing_superblock(images: Images) -> None:
@@ -135,6 +148,15 @@ def test_without_ssd_and_a_member_what_they_held_is_not_known(images: Images) ->
     with pytest.raises(RefusedError, match="what they held is not known"):
         sets.leave_out(gathered(images, 1), [0, 2])
     assert sets.leave_out(gathered(images, 1, 2), [0]).missing == [0]
+
+
+def test_what_cannot_be_read_is_as_if_it_were_missing(images: Images) -> None:
+    known = gathered(images, 0, 1, 2)
+    assert [known.is_unknown_without(unread) for unread in ([0], [1, 2], [0, 2])] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_lost_member_held_nothing_that_counts(images: Images) -> None:

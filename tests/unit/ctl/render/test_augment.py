@@ -67,8 +67,8 @@ def test_a_check_has_devices_and_the_log() -> None:
         "log from block 7, record 40: 1,000 records, with 6 blocks (24 KiB) that the RAID lacks",
         "  blocks 100 to 105",
         "2 records are intact on one device only",
-        "it ends at record 1040, at block 30, which is torn or damaged: the header on the SSD is"
-        " damaged; record 1041 is there instead on member 0",
+        "it ends at record 1040, at block 30, which is torn, damaged or unreadable: the header on"
+        " the SSD is damaged; record 1041 is there instead on member 0",
     ]
 
 
