@@ -27,7 +27,7 @@ from spekctl.augment.create import (
 from spekctl.augment.format import SSD, name_of
 from spekctl.augment.mapper import Mapper, check_name
 from spekctl.augment.reader import Reader
-from spekctl.augment.sets import MissingError, Part, Set
+from spekctl.augment.sets import ForeignError, MissingError, Part, Set
 from spekctl.augment.table import MISSING, Policy, Table, features
 from spekctl.block import augmented, safety
 from spekctl.block import device as devices
@@ -68,19 +68,26 @@ class Attached:
 
 def scan(uuid: UUID | None = None, roots: Roots = ROOTS) -> list[Device]:
     """All devices of a set that nobody uses; UsageError if there are several sets, and none is
-    named. A disk that is in use is not read."""
+    named, NothingError if there is no set, with the devices whose superblocks are of another
+    version of the format. A disk that is in use is not read."""
     pairs: list[tuple[Device, Part]] = []
+    foreign: list[str] = []
     for device in devices.every(roots):
         if safety.verdict(device, roots):
             continue
-        with contextlib.suppress(SpekError):
+        try:
             part = read(device)
-            if part is not None and uuid in (None, part.newest.uuid):
-                pairs.append((device, part))
+        except ForeignError as error:
+            foreign.append(error.message)
+            continue
+        except SpekError:
+            continue
+        if part is not None and uuid in (None, part.newest.uuid):
+            pairs.append((device, part))
     known = sets.by_set(part for _, part in pairs)
     if not known:
         which = f"set {uuid}" if uuid else "any set"
-        raise NothingError(f"no free device has a superblock of {which}")
+        raise NothingError("; ".join([f"no free device has a superblock of {which}", *foreign]))
     if len(known) > 1:
         listed = "; ".join(
             f"{identity} ({', '.join(part.path for part in parts)})"

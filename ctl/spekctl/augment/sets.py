@@ -22,6 +22,10 @@ class MissingError(RefusedError):
     """A device of the set is not there; it may still come."""
 
 
+class ForeignError(UsageError):
+    """The superblocks of a device are of another version of the format."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A device with at least one intact superblock. @copies: its two, None where it is not."""
@@ -89,12 +93,12 @@ class Set:
 
 
 def read(path: str, reader: Reader) -> Part | None:
-    """The superblocks of a device; None if it has none. UsageError if they are of another version
-    of the format, SpekError if none of them can be read."""
+    """The superblocks of a device; None if it has none. ForeignError if they are of another
+    version of the format, SpekError if none of them can be read."""
     blocks = _superblocks(reader)
     copies = [format.superblock(block) for block in blocks]
     if not any(copies) and any(map(format.is_foreign_superblock, blocks)):
-        raise UsageError(
+        raise ForeignError(
             f"the superblock of {path} is of another version of the format; the version of spek"
             " that wrote it can attach the cache, and destage what its log holds"
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from lib.core.augment_images import FOREIGN, LOG_START, SET, Images
+from lib.core.augment_images import BLOCK, FOREIGN, LOG_START, SET, Images
 from lib.ctl.augment import MIB, Machine, make_unreadable
 
 from spekctl.augment import attach, sets
@@ -239,3 +239,20 @@ def test_a_scan_without_a_set_is_told(machine: Machine) -> None:
     machine.set()
     with pytest.raises(UsageError, match=f"superblock of set {FOREIGN}"):
         attach.scan(FOREIGN)
+
+
+def test_a_scan_names_devices_of_another_version_of_the_format(machine: Machine) -> None:
+    """A user who is told of none may create the cache again, over a log that is not destaged."""
+    images = machine.set()
+    for number in (0, 2):
+        for place in (0, 1):
+            images.damage(number, place, at=8)
+    assert names(machine) == ["sda2"]
+    for place in (0, 1):
+        images.put(1, place, bytes(BLOCK))
+    with pytest.raises(attach.NothingError) as refusal:
+        attach.scan()
+    sentence, *foreign = refusal.value.message.split("; the superblock of ")
+    assert sentence == "no free device has a superblock of any set"
+    assert [text.split()[0] for text in foreign] == [machine.path("sdz"), machine.path("sdb2")]
+    assert all("is of another version of the format" in text for text in foreign)

@@ -12,7 +12,7 @@ from lib.ctl.augment import make_unreadable
 
 from spekctl.augment import sets
 from spekctl.augment.reader import Reader
-from spekctl.augment.sets import Part, Set
+from spekctl.augment.sets import ForeignError, Part, Set
 from spekctl.errors import RefusedError, SpekError, UsageError
 
 
@@ -75,7 +75,7 @@ def test_another_version_of_the_format_is_no_missing_superblock(images: Images) 
         images.damage(0, place, at=8)
     with (
         Reader(images.path(0)) as reader,
-        pytest.raises(UsageError, match="of another version of the format"),
+        pytest.raises(ForeignError, match="of another version of the format"),
     ):
         sets.read(images.path(0), reader)
     # One that is intact is enough.
