@@ -51,8 +51,8 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["crashes"] > cuts / 10
     assert counts["mended"] > cuts / 5
     assert counts["kept"] > cuts / 10
-    # A few of the sets: not each 4,000 cuts have them, those of `make test` have.
-    assert counts["crowded"] > 0 or seed > 1
+    # In sets that live calmly.
+    assert counts["crowded"] > 0
     assert counts["stale"] > cuts / 20
     assert counts["losses"] > cuts / 10
     assert counts["detached"] > cuts / 50
@@ -350,13 +350,14 @@ FAULTS = {
     ),
 }
 CUTS_FOR_A_FAULT = 1500
-# Some faults need a rare order of events: the first seed finds most, and of these three another one
-# before 1,500 cuts are made.
-SEEDS_FOR_A_FAULT = (2, 1, 3, 4, 5, 6, 12)
+# The first seed finds most faults before 1,500 cuts are made. Those below need an order of events
+# that few seeds have, or make the first seed loop until its time is over.
+SEEDS_FOR_A_FAULT = (2, 1, 3, 4, 5, 6, 8, 13)
 FIRST_SEED = {
-    "hit of what the SSD has not got": 12,
-    "generation agreed with a device that is lost": 6,
-    "log kept of more generations than fit": 3,
+    "generation begun with a device that is lost": 13,
+    "generation begun before it is announced": 4,
+    "log kept without the SSD": 4,
+    "hit of what the SSD has not got": 8,
 }
 
 
@@ -392,6 +393,12 @@ def test_nothing_is_found_where_no_fault_is(
 ) -> None:
     """Else the planted faults below would all be found, whatever they do."""
     assert counted(cut(linked(tmp_path / "cuts", compiled), seed, CUTS_FOR_A_FAULT))
+
+
+def test_seeds_are_of_faults_that_are_planted() -> None:
+    """After a fault is renamed, its seed would be looked up in vain, and all seeds be tried."""
+    assert FIRST_SEED.keys() <= FAULTS.keys()
+    assert set(FIRST_SEED.values()) <= set(SEEDS_FOR_A_FAULT)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

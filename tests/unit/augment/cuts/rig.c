@@ -591,7 +591,7 @@ static void choose_config(struct spek_augment_config *config)
 	config->retry_ns = 5000;
 	config->wake = below(2);
 	config->prefetch_blocks = below(2) ? below(SPEK_AUGMENT_STAGE_BLOCKS + 1) : 0;
-	rig.is_calm = !below(8);
+	rig.is_calm = rig.cuts / CUTS_OF_A_SET % CALM_SETS == CALM_SETS - 1;
 	if (!rig.is_calm)
 		return;
 	config->high_blocks = LOG_BLOCKS - 64;

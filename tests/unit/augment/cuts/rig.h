@@ -14,6 +14,8 @@
 #define LOG_BLOCKS	256
 #define MAX_COPIES	48
 #define MEMBER_NR	3
+#define CUTS_OF_A_SET	50
+#define CALM_SETS	8	/* one of this number is calm */
 #define DEVICES		(1 + MEMBER_NR)
 #define MAX_BLOCKS	(SPEK_AUGMENT_LOG_START + LOG_BLOCKS + MAX_COPIES)
 
