@@ -28,8 +28,8 @@ DAQ_SOURCES = (
     "push", "quarch/text",
     "sources/csv", "sources/energy_counter", "sources/hwmon", "sources/identity",
     "sources/iio_scale", "sources/lines", "sources/outage", "sources/polled", "sources/powercap",
-    "sources/settings", "sources/sysfs", "sources/waveform", "u6/calibration", "u6/packet",
-    "u6/stream",
+    "sources/settings", "sources/sysfs", "sources/waveform", "stop", "u6/calibration",
+    "u6/packet", "u6/stream",
 )  # fmt: skip
 SANITIZE = (
     "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=fuzzer-no-link,address,undefined",
