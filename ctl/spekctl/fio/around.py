@@ -23,8 +23,8 @@ _Part = tuple[Job, Plan]
 
 def between(groups: Sequence[Sequence[_Part]]) -> str:
     """What has to be done between @groups, each of which starts when the one before has ended: a
-    sentence, or nothing. Of a job that runs in several of them, only the first is told to be
-    preceded, and only the last to be followed, by a command."""
+    sentence, or nothing. A job that runs in several of them needs its command before the first one
+    only, and the command that follows it after the last one only."""
     running: dict[int, list[int]] = {}
     for number, group in enumerate(groups):
         for job, _ in group:

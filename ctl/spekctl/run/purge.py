@@ -13,7 +13,7 @@ from spekctl.run import replay_request
 from spekctl.run.job import Request
 from spekctl.run.targets import Room
 from spekctl.trace.columns import Op, batch_of
-from spekctl.trace.made import trace_of
+from spekctl.trace.in_memory import trace_of
 from spekctl.workload.model import TraceSource, WorkloadFile
 from spekctl.workload.options import AUTO, Options
 

@@ -57,7 +57,7 @@ def module() -> Module:
 
 
 def test_a_qis_that_falls_silent(program: Path, tmp_path: Path) -> None:
-    """Its module is told to stop all the same."""
+    """Its module gets the command to stop all the same."""
     with Server(module()) as server, running(tmp_path, program, *qis(server.port)) as ran:
         ran.until(lambda: ran.has_rows(100), "no rows")
         server.module.mute = True
@@ -77,7 +77,7 @@ def test_a_qis_that_never_answers(program: Path, tmp_path: Path) -> None:
 
 
 def test_a_stop_before_the_reply_to_the_start_of_a_stream(program: Path, tmp_path: Path) -> None:
-    """QIS starts the stream whoever awaits its reply, so it is told to stop it."""
+    """QIS starts the stream even if nobody waits for its reply, so it gets the command to stop."""
     slow = module()
     slow.late = ("rec stream",)
     with Server(slow) as server, running(tmp_path, program, *qis(server.port)) as ran:

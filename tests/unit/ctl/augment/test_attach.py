@@ -242,7 +242,7 @@ def test_a_scan_without_a_set_is_told(machine: Machine) -> None:
 
 
 def test_a_scan_names_devices_of_another_version_of_the_format(machine: Machine) -> None:
-    """A user who is told of none may create the cache again, over a log that is not destaged."""
+    """A user who reads of no devices may create the cache again, over a log with dirty blocks."""
     images = machine.set()
     for number in (0, 2):
         for place in (0, 1):

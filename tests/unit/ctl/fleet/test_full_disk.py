@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_is_told_at_once_and_the_result_says_who_and_when(
         """In the last second but one of a run, which takes 2 ms: the log looks for records five
         times in a second of the wall clock."""
         if second == 4:
-            eventually(lambda: failed and not failed[0].is_alive(), "the log goes on")
+            eventually(lambda: failed and not failed[0].is_alive(), "the log does not end")
 
     monkeypatch.setattr(LogWriter, "add", full)
     members.kernels["a"].on_wait = until_the_log_has_ended

@@ -103,7 +103,7 @@ def log_threads() -> list[str]:
 def until_the_log_has_ended(second: int) -> None:
     """In the last second of a run, whose 200 records until then are more than the log can take."""
     if second == 3:
-        eventually(lambda: not log_threads(), "the log goes on")
+        eventually(lambda: not log_threads(), "the log does not end")
 
 
 @pytest.fixture

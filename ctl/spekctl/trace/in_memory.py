@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trace that is made in memory, and has no file."""
+"""Traces without a file, whose records are in memory."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class _Named(Source):
 def trace_of(name: str, batch: Batch) -> Trace:
     """A trace of these records, in order of time; devices are known by their numbers. @name: for
     reports."""
-    made = Format(
-        name="made",
-        title="made in memory",
+    in_memory = Format(
+        name="memory",
+        title="records in memory",
         likeness=lambda head: 0.0,
         read=lambda reading: iter([batch]),
     )
-    return Trace([Part(_Named(name), made)], ReadOptions())
+    return Trace([Part(_Named(name), in_memory)], ReadOptions())
