@@ -15,7 +15,7 @@ each have two threads on the same two processors wait for locks of CPUs that wai
 and are ten times slower.) Guests sleep a good part of their time there, and so do this process's
 tests, so, where the memory is enough, there are TURNS places for each processor, and once its
 emulator runs, a guest may go to any processor. This process has none of its own then, and comes
-first: guests are nicer, and what makes kernels and modules is nicer than they are.
+first, as does what makes the kernels and modules that guests wait for; guests are nicer.
 
 A single guest, as in campaigns, has them all.
 """
@@ -43,7 +43,6 @@ BUILD = ROOT / "tests" / "build"
 # Guests on a processor that they share. With three the debug kernel's begins beside those of the
 # stock kernels, and not when they are over.
 TURNS = 3
-NICENESS = 10  # of what is made for guests
 INNER_LIMIT_S = 600  # for one test, by pytest-timeout inside: what only a hang reaches
 
 
@@ -98,7 +97,7 @@ class Preparation:
                 stdout=output,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=functools.partial(child_of, os.getpid(), processors, NICENESS),
+                preexec_fn=functools.partial(child_of, os.getpid(), processors),
             )
 
     def is_over(self) -> bool:
