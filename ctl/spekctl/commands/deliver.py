@@ -138,7 +138,7 @@ class Exports:
         self.check()
 
     def check_contents(self, result: Result) -> None:
-        """UsageError if @result has nothing for one of the files."""
+        """UsageError if @result has nothing to write to a file that was asked for."""
         for option, why in self._empty(result).items():
             raise UsageError(f"{option} has nothing to write: {why}")
 
