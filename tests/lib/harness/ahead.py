@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What guests need before they boot, kept in the cache: kernels, and modules built for them.
+"""What guests need before they boot, kept in the cache: kernels, modules built for them, and
+whether KVM runs them.
 
     python -m lib.harness.ahead [--all-warnings] KERNEL...
                                               (as after --kernels: 6.12, debug, newest, LABEL=TREE)
@@ -33,6 +34,12 @@ from spekctl.vm.kernels import Kernel, find_kernel
 from spekctl.vm.modules import build_modules
 
 ALL_WARNINGS = "--all-warnings"
+TRY_KVM = """
+import sys
+from spekctl.vm.accel import choose_accel
+from spekctl.vm.kernels import find_kernel
+choose_accel(find_kernel(sys.argv[1]))
+"""
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,11 @@ def prepare(word: str, source: str, kernel: Kernel, all_warnings: bool) -> Prepa
     """All that belongs to a kernel; made now or earlier. Raises SpekError."""
     label = word.partition("=")[0]
     variant = DEBUG_KERNELS.get(label)
+    if kernel.architecture == native():
+        # Not when the guest boots: the harness would take the trial's emulator for the guest's.
+        with _trying_kvm:  # all answers are in one file
+            # A process for it: what runs guests has handlers of signals.
+            subprocess.run([sys.executable, "-c", TRY_KVM, source], check=True)
     if all_warnings and label in (*STOCK_KERNELS, NEWEST):
         checked.build_for_guests(kernel, label)
     build_modules(kernel)
@@ -123,6 +135,7 @@ def answer(word: str, all_warnings: bool, may_prepare: Callable[[], object] = la
 
 
 _printing = threading.Lock()
+_trying_kvm = threading.Lock()
 
 
 def main(words: list[str]) -> int:

@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +17,7 @@ from lib.harness import ahead
 from lib.harness.ahead import Prepared
 
 from spekctl.errors import SpekError
+from spekctl.vm.architecture import AMD64, ARM64, Architecture
 
 LIMIT_S = 20
 
@@ -93,3 +98,37 @@ def test_a_kernel_that_is_missing_does_not_keep_the_others(
     answered = {answer["label"]: answer.get("error", "found") for answer in answers}
     expected = dict.fromkeys(("6.1", "6.77", "debug"), "found") | {missing: "there is none"}
     assert answered == expected
+
+
+@pytest.mark.parametrize(("machine", "tried"), [(AMD64, True), (ARM64, False)])
+def test_kvm_has_been_tried_when_a_guest_boots(
+    machine: Architecture, tried: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Only the guest's own emulator runs then, by which the harness knows that it has begun."""
+    kernel: Any = SimpleNamespace(architecture=machine)
+    commands: list[list[str]] = []
+    monkeypatch.setattr(ahead, "native", lambda: AMD64)
+    monkeypatch.setattr(ahead, "build_modules", lambda kernel: None)
+    monkeypatch.setattr(ahead, "build_disks", lambda kernel: tmp_path)
+    monkeypatch.setattr(
+        "lib.harness.ahead.subprocess.run", lambda command, **_: commands.append(command)
+    )
+
+    ahead.prepare("6.77", "6.77", kernel, all_warnings=False)
+
+    trials = [command for command in commands if ahead.TRY_KVM in command]
+    assert [command[-1] for command in trials] == ["6.77"] * tried
+
+
+def test_the_trial_of_kvm_runs_a_guest_of_that_kernel(tmp_path: Path) -> None:
+    """In a process of its own, the main thread of which may have handlers of signals."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "from types import SimpleNamespace\n"
+        "from spekctl.vm import accel, kernels\n"
+        "kernels.find_kernel = lambda source: SimpleNamespace(release=source)\n"
+        "accel.choose_accel = lambda kernel: print(kernel.release)\n"
+    )
+    command = [sys.executable, "-c", ahead.TRY_KVM, "6.77"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "6.77\n"
