@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -73,8 +73,24 @@ def is_ours(leak: Leak) -> bool:
     return bool(OURS.search(leak.text) or UNLOADED.search(leak.text))
 
 
-HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-KCSAN = Path("/sys/kernel/debug/kcsan")
+# What tests want of the kernel, in as far as it has that. khugepaged fills the holes of our own
+# memory at any time, which tests of leaks would see. An emulator beside others waits for a
+# processor for longer than the kernel's watchdogs wait for a CPU of its; a CPU that hangs is still
+# reported before the time of a test is over (host.INNER_LIMIT_S).
+SETTINGS = {
+    "/sys/kernel/mm/transparent_hugepage/enabled": "never",
+    "/sys/kernel/debug/kcsan": "on",
+    "/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout": "300",  # s, the most it takes
+    "/proc/sys/kernel/watchdog_thresh": "60",  # s, the most; half of what a CPU may be held up
+    "/proc/sys/kernel/hung_task_timeout_secs": "300",
+}
+
+
+def set_kernel(settings: Mapping[str, str], root: Path = Path("/")) -> None:
+    """Write those of @settings, by path, that the kernel has; @root: instead of /."""
+    for name, value in settings.items():
+        with contextlib.suppress(FileNotFoundError), open(root / name.lstrip("/"), "r+") as file:
+            file.write(value)
 
 
 class Reporter:
@@ -87,11 +103,9 @@ class Reporter:
         self.log: list[str] = []
         self.leaks = Leaks()
         self.places: dict[str, tuple[str, int | None, str]] = {}
-        # khugepaged fills the holes of our own memory at any time: tests of leaks would see that.
-        with contextlib.suppress(FileNotFoundError):
-            HUGE_PAGES.write_text("never")
-        if KCSAN.exists():
-            KCSAN.write_text("on")
+
+    def pytest_sessionstart(self) -> None:
+        set_kernel(SETTINGS)
 
     def want(self, wanted: list[str]) -> None:
         """Run these tests, by their node ids."""

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from lib.harness.inside import WATCH, Reporter
+from lib.harness.inside import WATCH, Reporter, set_kernel
 from lib.harness.leaks import Leak
 
 
@@ -114,3 +114,13 @@ def test_leaks_are_looked_for_between_files(files: list[str], due: bool, looks: 
             hook.send(None)
     assert told == ["lost"] * looks
     assert leaks.looks == looks
+
+
+def test_a_kernel_is_set_in_what_it_has(tmp_path: Path) -> None:
+    """A file that is not there is not created: that would hide a name that is wrong."""
+    there = tmp_path / "proc/sys/kernel/watchdog_thresh"
+    there.parent.mkdir(parents=True)
+    there.write_text("10")
+    set_kernel({"/proc/sys/kernel/watchdog_thresh": "60", "/proc/sys/kernel/other": "1"}, tmp_path)
+    assert there.read_text() == "60"
+    assert [path.name for path in there.parent.iterdir()] == ["watchdog_thresh"]
