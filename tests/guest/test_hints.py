@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lib.guest.disks import null_disk, scsi_disk
 from lib.guest.drive import queue_of
-from lib.guest.netlink import DISK_MIB, MIB, SECOND, asu, delete, new, state, stream
+from lib.guest.netlink import DISK_MIB, MIB, asu, delete, new, state, stream
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.trace import request_log
 from lib.waiting import comes_true
@@ -21,7 +21,10 @@ from lib.waiting import comes_true
 from spekctl.kernel.gen.spek import Backend, Cmd, Law, Priority, RunState, WriteHint
 
 GROUP_STATS = Path("/sys/bus/pseudo/drivers/scsi_debug/group_number_stats")
-TWO_LOOPS = [{"law": int(Law.CLOSED), "depth": 4}] * 2
+# Two streams share a disk. It has requests of both to choose from for as long as a worker that
+# waits for a processor does not answer it: DEPTH * SERVICE_NS.
+SERVED, SERVICE_NS, DEPTH = 300, 10_000_000, 16
+TWO_LOOPS = [{"law": int(Law.CLOSED), "depth": DEPTH}] * 2
 BACKENDS = [Backend.BIO, Backend.MQ]
 
 
@@ -29,7 +32,7 @@ BACKENDS = [Backend.BIO, Backend.MQ]
 def scheduled(spek_module: Path) -> Iterator[str]:
     """A disk that takes one request at a time, and whose scheduler knows priorities."""
     with null_disk(
-        DISK_MIB, irqmode=2, completion_nsec=500_000, submit_queues=1, hw_queue_depth=1
+        DISK_MIB, irqmode=2, completion_nsec=SERVICE_NS, submit_queues=1, hw_queue_depth=1
     ) as node:
         (queue_of(node) / "scheduler").write_text("mq-deadline")
         # Of the requests that wait for the disk, those beyond this wait in order of arrival.
@@ -51,10 +54,10 @@ def ran(nl: Socket, run: int) -> dict[int, int]:
 
 
 def shared(nl: Socket, node: str, backend: Backend, *hints: dict[str, int]) -> dict[int, int]:
-    """Two loops of equal depth on one disk for half a second, with these hints."""
+    """Two loops of equal depth on one disk until it has served SERVED I/Os, with these hints."""
     streams = [stream(arrival=number, **hint) for number, hint in enumerate(hints)]
-    values = {"arrival": TWO_LOOPS, "stream": streams, "time_ns": SECOND // 2}
-    return ran(nl, new(nl, node, backend=int(backend), max_outstanding=8, **values))
+    values = {"arrival": TWO_LOOPS, "stream": streams, "time_ns": None, "count": SERVED}
+    return ran(nl, new(nl, node, backend=int(backend), max_outstanding=2 * DEPTH, **values))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
