@@ -596,7 +596,6 @@ def test_a_ramp_up_by_count_ends_for_all_workers_at_one_time(
     for row in rows:
         if row["phase"] == Phase.MEASURE:
             assert info["measure_ns"] <= row["start_ns"] < row["end_ns"] <= info["drain_ns"]
-            assert row["coverage_ppm"] == 1_000_000
     measured = [row for row in rows if row["phase"] == Phase.MEASURE]
     assert sum(row["end_ns"] - row["start_ns"] for row in measured) <= SECOND
     # The other worker went on for all of the time: four in flight, 5 ms each.
