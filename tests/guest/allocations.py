@@ -34,7 +34,7 @@ CONSOLE_LEVEL = Path("/proc/sys/kernel/printk")
 # A call that allocates has some hundred sites; so has loading a module.
 NEVER_SO_MANY = 1_000_000
 FIRST = 20  # allocations of which each fails in each round
-STRIDE = repeated(3, 1)  # of the others, all of which are tried in as many rounds
+STRIDE = repeated(12, 1)  # of the others, all of which are tried in as many rounds
 TRIES = 10  # to come by a site that was come by before
 
 

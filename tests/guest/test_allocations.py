@@ -62,7 +62,7 @@ NO_MEMORY = frozenset({errno.ENOMEM, errno.ENOBUFS, errno.EFAULT})
 # EAGAIN: what the kernel says when it can't make a thread, for whatever reason.
 NO_THREAD = NO_MEMORY | {errno.EAGAIN}
 LAST = 60  # allocations at the end of loading a module: its own set-up
-STRIDE = 97  # of the others, which are the loader's
+STRIDE = 97 if TIMES > 1 else 389  # of the others, which are the loader's
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,8 @@ NEWEST_FILES = (
     "test_safety_matrix.py",
     "test_drive.py",
 )
+# Those that it runs in make test.
+NEWEST_IN_SHORT = ("test_plumbing.py", "test_submission.py", "test_drive.py")
 # The distribution's kernel for another architecture, emulated, and the files of tests that run on
 # it: what an architecture can break by itself. Only if it is named.
 ARM64 = "arm64"
@@ -176,11 +178,13 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
     """Node ids of @items, each of which has a kernel, that `make test` leaves to `make
     test-kernels`.
 
-    A test marked at_length, and of a test marked sampled every second variant. Of what then would
+    A test marked at_length, of a test marked sampled every second variant, and what NEWEST runs
+    beyond NEWEST_IN_SHORT. Of what then would
     run on both stock kernels, one of the two: half of the variants of a test run on either, and so
     do half of the tests without variants; in KERNEL_FILES only tests with MANY_VARIANTS are shared
     out like that. Of a test with MANY_VARIANTS, NEWEST runs those of the first stock kernel, and
-    a stock kernel half of those that a debug kernel runs as a whole.
+    a stock kernel half of those that a debug kernel runs; of one with twice as many, a debug kernel
+    runs the other half only.
     """
     tests: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
         lambda: defaultdict(dict)
@@ -194,7 +198,9 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
         test, _, identity = item.nodeid.rstrip("]").partition("[")
         words = identity.split("-")
         kernel = next((word for word in words if word in SHARING), "")
-        if kernel:
+        if kernel == NEWEST and file_of(test) not in NEWEST_IN_SHORT:
+            left_out.add(item.nodeid)
+        elif kernel:
             words.remove(kernel)
             tests[test]["-".join(words)][kernel] = item.nodeid
             if item.get_closest_marker("sampled"):
@@ -226,6 +232,10 @@ def left_to_test_kernels(items: Iterable[pytest.Item]) -> set[str]:
         if len(checked) >= MANY_VARIANTS:
             for name in checked[1::2]:
                 left_out |= labels_on(tests[test][name], STOCK_KERNELS)
+        if len(checked) >= 2 * MANY_VARIANTS:
+            for name in checked[::2]:
+                if tests[test][name].keys() & set(STOCK_KERNELS):
+                    left_out |= labels_on(tests[test][name], DEBUG_KERNELS)
     return left_out
 
 
@@ -234,9 +244,14 @@ def labels_on(labels: dict[str, str], kernels: Collection[str]) -> set[str]:
     return {label for kernel, label in labels.items() if kernel in kernels}
 
 
+def file_of(test: str) -> str:
+    """The name of a test's file."""
+    return test.partition("::")[0].rpartition("/")[2]
+
+
 def is_of_the_kernel(test: str) -> bool:
     """Whether a test is in one of KERNEL_FILES."""
-    return test.partition("::")[0].rpartition("/")[2] in KERNEL_FILES
+    return file_of(test) in KERNEL_FILES
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,6 +18,8 @@ from lib.harness.host import GuestRunner, own_place, places_of, with_turns
 from lib.harness.kernels import (
     AT_LENGTH,
     NEWEST,
+    NEWEST_FILES,
+    NEWEST_IN_SHORT,
     STOCK_KERNELS,
     left_to_test_kernels,
     repeated,
@@ -460,13 +462,30 @@ def test_the_newest_kernel_runs_the_variants_of_the_first_stock_kernel() -> None
     assert left_out(*few) == set()
 
 
+def test_the_newest_kernel_runs_some_of_its_files_in_short() -> None:
+    items = {f"{name}::a[newest-{number}]" for name in NEWEST_FILES for number in range(9)}
+    kept = {nodeid.partition("::")[0] for nodeid in items - left_out(*items)}
+    assert kept == {*NEWEST_IN_SHORT} < {*NEWEST_FILES}
+
+
 def test_a_stock_kernel_runs_half_of_the_variants_that_the_debug_kernel_runs() -> None:
     kernels = ("debug", STOCK_KERNELS[1])
-    items = {f"t.py::a[{kernel}-{name}]" for name in range(8) for kernel in kernels}
+    items = {f"t.py::a[{kernel}-{name}]" for name in range(7) for kernel in kernels}
     gone = left_out(*items)
-    assert len(gone) == 4 and all(STOCK_KERNELS[1] in nodeid for nodeid in gone)
+    assert len(gone) == 3 and all(STOCK_KERNELS[1] in nodeid for nodeid in gone)
     few = {f"t.py::a[{kernel}-{name}]" for name in range(3) for kernel in kernels}
     assert left_out(*few) == set()
+
+
+def test_many_variants_are_shared_out_between_a_stock_kernel_and_the_debug_kernel() -> None:
+    """Each runs once; those that only the debug kernel has, there."""
+    kernels = ("debug", STOCK_KERNELS[1])
+    items = {f"t.py::a[{kernel}-{name}]" for name in range(9) for kernel in kernels}
+    kept = items - left_out(*items)
+    assert sorted(nodeid.partition("-")[2] for nodeid in kept) == [f"{n}]" for n in range(9)]
+    assert sum("debug" in nodeid for nodeid in kept) == 4
+    own = {f"t.py::a[debug-{name}]" for name in range(9)}
+    assert left_out(*own) == set()
 
 
 def test_tests_are_shared_out_but_for_those_of_the_kernel() -> None:
@@ -496,7 +515,11 @@ def test_of_what_is_sampled_half_of_the_variants_run(kernels: tuple[str, ...]) -
     [
         [f"test_prober.py::few[{kernel}-{name}]" for name in "abc" for kernel in STOCK_KERNELS],
         [f"t.py::asked[6.12-{name}]" for name in "abcdef"],
-        [f"t.py::newest[{kernel}-{name}]" for name in "abcdef" for kernel in ("debug", "newest")],
+        [
+            f"test_drive.py::newest[{kernel}-{name}]"
+            for name in "abcdef"
+            for kernel in ("debug", "newest")
+        ],
         ["t.py::none", "t.py::none[a]", "t.py::odd[6.1-6.12]"],
     ],
 )
