@@ -18,6 +18,8 @@ ROOT = Path(spekctl.__file__).parent
 
 # Tests of all modules, or of what several of them do together.
 OF_MANY = {
+    "exports/test_kinds.py",
+    "fleet/test_full_disk.py",
     "gate/test_recipes.py",
     "plots/test_every_plot.py",
     "test_control_characters.py",
