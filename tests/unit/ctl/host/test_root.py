@@ -61,7 +61,8 @@ MODULES = {
     *("run", "run.candidates", "run.rights", "suggest", "units"),
     *("workload", "workload.config", "workload.endings", "workload.options", "workload.values"),
 }
-FOREIGN = {"msgspec", "pyroute2", "typing_extensions", "_distutils_hack"}
+# Debian's Python has a sitecustomize, which every process imports.
+FOREIGN = {"msgspec", "pyroute2", "typing_extensions", "_distutils_hack", "sitecustomize"}
 
 
 def test_the_process_imports_what_it_needs_and_nothing_else() -> None:
