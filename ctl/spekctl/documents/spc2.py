@@ -130,8 +130,9 @@ class Run(Part, frozen=True):
     late: Annotated[
         int | None,
         Meta(
-            description="Transfers of video on demand that took longer than allowed, by the"
-            " histogram's buckets (exact to 1/128); null: not limited."
+            description="Transfers of video on demand that took longer than allowed, or had not"
+            " been answered for longer at the end, by the histogram's buckets (exact to 1/128);"
+            " null: not limited."
         ),
     ]
     left_over: Annotated[int, Meta(description="I/Os by which the queue grew.")]
@@ -144,6 +145,10 @@ class Run(Part, frozen=True):
     watts: Annotated[Given | None, Meta(description="Mean power; null: missing.")]
     power: PowerFigures | None
     result_file: ResultFile
+    unanswered: Annotated[
+        int | None,
+        Meta(description="Those of late that were still in flight at the end; null: not counted."),
+    ] = None
 
     @property
     def fine(self) -> bool:

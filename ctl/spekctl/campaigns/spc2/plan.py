@@ -249,14 +249,22 @@ def left_ns(parameters: Parameters, done: Sequence[Run]) -> int:
     return left
 
 
-def beyond(streams: int, ios: int, late: int, left_over: int, limits: Limits) -> str:
-    """Why the device cannot sustain this stream count; empty if it can."""
+def beyond(
+    streams: int, ios: int, late: int, left_over: int, limits: Limits, unanswered: int = 0
+) -> str:
+    """Why the device cannot sustain this stream count; empty if it can. @unanswered: how many of
+    @late are not among the completed @ios, but were in flight at the end."""
     if not ios:
         return "no I/O completed"
-    if late > limits.late * ios:
+    if late > limits.late * (ios + unanswered):
+        waiting = (
+            f", {unanswered:,} of which had not been answered when the measurement ended"
+            if unanswered
+            else ""
+        )
         return (
-            f"{late:,} of {ios:,} transfers took longer than"
-            f" {units.format_ns(limits.response_ns)}: their streams underrun"
+            f"{late:,} of {ios + unanswered:,} transfers took longer than"
+            f" {units.format_ns(limits.response_ns)}{waiting}: their streams underrun"
         )
     # Each stream may have one transfer with the device at the end that it had not at the start.
     if left_over > max(streams, ios // 100):

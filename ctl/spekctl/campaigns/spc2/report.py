@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from spekctl.campaigns import points
@@ -12,10 +12,10 @@ from spekctl.campaigns.spc2.loads import GROUPS
 from spekctl.campaigns.spc2.plan import TESTS, VOD, of_test, vod_position
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.exact import decimal_text, figure, measured_number
-from spekctl.documents.histogram import bucket_value, merge
+from spekctl.documents.histogram import bucket_value
 from spekctl.documents.power import power_of
 from spekctl.documents.result import Result
-from spekctl.documents.result_parts import Cell, Environment
+from spekctl.documents.result_parts import Environment
 from spekctl.documents.spc2 import (
     NOTICE,
     Composite,
@@ -25,17 +25,16 @@ from spekctl.documents.spc2 import (
     Run,
     Step,
 )
-from spekctl.documents.times import histogram_of
+from spekctl.documents.unanswered import ages_of, times_of
+from spekctl.kernel.records import Histogram
 
 
-def late_of(cells: Iterable[Cell], limit_ns: int) -> int:
-    """I/Os of the measure phase whose response took longer."""
-    parts = [histogram_of(cell.times.response) for cell in cells if cell.phase == "measure"]
-    whole = merge(part for part in parts if part is not None)
-    if whole is None:
+def late_of(times: Histogram | None, limit_ns: int) -> int:
+    """I/Os whose response took longer, or that had not been answered after that time."""
+    if times is None:
         return 0
     return sum(
-        count for index, count in whole.counts.items() if bucket_value(index, whole.bits) > limit_ns
+        count for index, count in times.counts.items() if bucket_value(index, times.bits) > limit_ns
     )
 
 
@@ -43,10 +42,12 @@ def run_of(step: Step, result: Result, limits: Limits, result_file: str | None) 
     """The figures of a step from its run."""
     total = result.totals.all
     left_over = points.left_over_of(result)
-    late = late_of(result.cells, limits.response_ns) if step.part == "vod" else None
+    late = unanswered = None
     beyond = ""
-    if late is not None:
-        beyond = plan.beyond(step.streams, total.ios, late, left_over, limits)
+    if step.part == "vod":
+        unanswered = late_of(ages_of(result.cells), limits.response_ns)
+        late = late_of(times_of(result.cells, "response"), limits.response_ns) + unanswered
+        beyond = plan.beyond(step.streams, total.ios, late, left_over, limits, unanswered)
     elif not total.ios:
         beyond = "no I/O completed"
     power = power_of(result)
@@ -66,6 +67,7 @@ def run_of(step: Step, result: Result, limits: Limits, result_file: str | None) 
         watts=decimal_text(measured_number(net_w)) if net_w is not None and net_w > 0 else None,
         power=power,
         result_file=result_file,
+        unanswered=unanswered,
     )
 
 

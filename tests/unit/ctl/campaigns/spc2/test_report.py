@@ -6,13 +6,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from lib.ctl import frozen
 from lib.ctl.command_line import Spekctl
 from lib.ctl.spc2_command import READ, WRITE, report_of, streams_kernel
 from lib.fakes.queue_kernel import QueueKernel
 
-from spekctl.campaigns.spc2 import figures
+from spekctl.campaigns.spc2 import figures, plan, report
+from spekctl.documents.spc2 import Run
 from spekctl.errors import ExitCode
 from spekctl.workload.config import RunConfig
+
+SECOND = 10**9
 
 kernel = pytest.fixture(streams_kernel)
 
@@ -51,6 +55,28 @@ def test_a_stream_that_underruns_is_missed(spekctl: Spekctl, kernel: QueueKernel
     assert patient.code == ExitCode.OK
     run = report_of("u")["runs"][0]
     assert run["late"] == run["ios"]
+
+
+def test_transfers_that_are_never_answered_underrun() -> None:
+    """They complete in the drain, if at all, so no time of the measure phase shows them."""
+    seconds, silent, streams = 1800, 17, 10
+    step = plan.step_of(plan.VOD, streams, 0, seconds * SECOND)
+    served = 3 * streams * (seconds - silent)
+
+    def run(ages: list[int]) -> Run:
+        contents = frozen.result(ages, ios=served, seconds=seconds, silent=silent)
+        return report.run_of(step, contents, plan.LIMITS, None)
+
+    over = 510
+    ages = [SECOND + index * 16 * SECOND // over for index in range(over)]
+    stuck = run(ages)
+    assert (stuck.late, stuck.unanswered, stuck.fine) == (over, over, False)
+    assert stuck.beyond == (
+        f"{over} of {served + over:,} transfers took longer than 333 ms, {over} of which had not"
+        " been answered when the measurement ended: their streams underrun"
+    )
+    young = run([frozen.MS, 300 * frozen.MS])
+    assert (young.late, young.unanswered, young.beyond) == (0, 0, "")
 
 
 def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
