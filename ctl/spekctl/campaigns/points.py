@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from spekctl.documents.curve import Load, Point, Power, TimeFigures
-from spekctl.documents.histogram import mean, merge, percentiles
+from spekctl.documents.curve import Load, Point, Power, TimeFigures, Unanswered
+from spekctl.documents.histogram import count_of, mean, merge, percentiles
 from spekctl.documents.power import PowerFigures
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Cell, Interval
-from spekctl.documents.times import histogram_of
+from spekctl.documents.unanswered import ages_of, times_of
+from spekctl.kernel.records import Histogram
 
 _FIGURES = {"p50": 500_000, "p90": 900_000, "p99": 990_000, "p999": 999_000}
 _CPU_TIMES = ("user", "nice", "system", "irq", "softirq", "steal", "iowait", "idle")
@@ -48,6 +49,7 @@ def point_of(result: Result, load: Load, result_file: str | None = None) -> Poin
         limit_missed=result.limit_missed,
         result_file=result_file,
         power=power_point(result),
+        unanswered=unanswered_of(result),
     )
 
 
@@ -107,12 +109,36 @@ def left_over_of(result: Result) -> int:
 
 def merged_figures(cells: Iterable[Cell], name: str) -> TimeFigures | None:
     """One of the three times over several cells, exactly: the buckets are added."""
-    parts = [histogram_of(getattr(cell.times, name)) for cell in cells if cell.phase == "measure"]
-    whole = merge(part for part in parts if part is not None)
-    if whole is None:
+    whole = times_of(cells, name)
+    return _figures(whole) if whole is not None else None
+
+
+def unanswered_of(result: Result) -> Unanswered | None:
+    """The I/Os in flight at the end; None if there were none, or no I/O completed before."""
+    times, ages = times_of(result.cells, "response"), ages_of(result.cells)
+    whole = merge(part for part in (times, ages) if part is not None)
+    if times is None or ages is None or whole is None:
         return None
-    figures = dict(zip(_FIGURES, percentiles(whole, _FIGURES.values()), strict=True))
-    return TimeFigures(mean=mean(whole), max=whole.max_ns, **figures)
+    return Unanswered(count_of(ages), ages.max_ns, _figures(whole))
+
+
+def slowest_of(result: Result) -> TimeFigures | None:
+    """Response times of a run: where I/Os had been in flight at the end for longer than any that
+    completed, at least what they make them."""
+    completed, late = merged_figures(result.cells, "response"), unanswered_of(result)
+    if completed is None or late is None or late.oldest_ns <= completed.max:
+        return completed
+    return TimeFigures(
+        **{
+            name: max(getattr(completed, name), getattr(late.at_least, name))
+            for name in TimeFigures.__struct_fields__
+        }
+    )
+
+
+def _figures(times: Histogram) -> TimeFigures:
+    figures = dict(zip(_FIGURES, percentiles(times, _FIGURES.values()), strict=True))
+    return TimeFigures(mean=mean(times), max=times.max_ns, **figures)
 
 
 @dataclass(frozen=True, slots=True)

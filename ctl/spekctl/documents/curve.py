@@ -18,6 +18,7 @@ from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
 from spekctl.documents.power import MIB, efficiency
 from spekctl.documents.result_parts import Efficiency, Environment, RunEnd, RunOk
+from spekctl.documents.unanswered import sentence
 
 SCHEMA_FILE = Path(__file__).with_name("curve.schema.json")
 # A device fell behind if more than 2 % of the I/Os, and more than a short queue, are left over.
@@ -63,6 +64,25 @@ class TimeFigures(Part, frozen=True):
     p99: int
     p999: int
     max: int
+
+
+class Unanswered(Part, frozen=True):
+    """I/Os in flight at the end of the measure phase.
+
+    An I/O in flight takes at least its age, so times in which it counts by that are lower bounds
+    of those that a longer measurement would have seen.
+    """
+
+    count: int
+    oldest_ns: Annotated[int, Meta(description="End minus intended arrival of the oldest.")]
+    at_least: Annotated[
+        TimeFigures, Meta(description="Response times of these and of the completed I/Os.")
+    ]
+
+    @property
+    def text(self) -> str:
+        """That as a part of a sentence."""
+        return sentence(self.count, self.oldest_ns)
 
 
 class Power(Part, frozen=True):
@@ -148,6 +168,10 @@ class Point(Part, frozen=True):
     at: Annotated[
         dict[str, str], Meta(description="Values of the fields that the sweep varies.")
     ] = {}  # noqa: RUF012 - msgspec copies it
+    unanswered: Annotated[
+        Unanswered | None,
+        Meta(description="null: there were none, no I/O completed, or they were not counted."),
+    ] = None
 
     @property
     def empty(self) -> bool:

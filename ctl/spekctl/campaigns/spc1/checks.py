@@ -89,9 +89,12 @@ def shares_of(asus: Mapping[str, int]) -> list[Check]:
 
 
 def _response(limits: Limits, name: str, phase: Phase) -> Check:
-    response = phase.point.response
+    response, late = phase.point.response, phase.point.unanswered
     mean = response.mean if response is not None else math.inf
     what = f"mean response time {units.format_ns(mean)}" if response is not None else "no response"
+    if mean <= limits.response_ns and late is not None and late.at_least.mean > limits.response_ns:
+        mean = late.at_least.mean
+        what = f"mean response time of at least {units.format_ns(mean)} ({late.text})"
     return Check(
         kind="response",
         phase=name,

@@ -31,17 +31,21 @@ from spekctl.documents.spc1 import (
 def beyond(point: Point, limits: Limits) -> str:
     """Why the device does not serve this load in time; empty if it does.
 
-    The mean counts what was completed. A device that stops to answer completes nothing more, so
-    what it left undone has to count as well: more than one per cent of the I/Os, and more than
-    a queue just long enough for the limit holds by chance.
+    The mean counts what was completed, and what was in flight at the end by its age. A device that
+    stops to answer completes nothing more, so what never reached it has to count as well: more than
+    one per cent of the I/Os, and more than a queue just long enough for the limit holds by chance.
     """
     response = point.response
     if response is None or not point.iops:
         return "no I/O completed"
+    allowed = units.format_ns(limits.response_ns)
     if response.mean > limits.response_ns:
+        return f"mean response time {units.format_ns(response.mean)} is above {allowed}"
+    late = point.unanswered
+    if late is not None and late.at_least.mean > limits.response_ns:
         return (
-            f"mean response time {units.format_ns(response.mean)} is above"
-            f" {units.format_ns(limits.response_ns)}"
+            f"mean response time is at least {units.format_ns(late.at_least.mean)}, above"
+            f" {allowed}: {late.text}"
         )
     waiting_ns = point.left_over / point.iops * 1e9
     if (

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from lib.ctl import frozen
 from lib.ctl.sweep_command import a_result, queue_kernel
 from lib.fakes.queue_kernel import QueueKernel
 
@@ -22,3 +23,27 @@ def test_figures_of_streams_merge_exactly(kernel: QueueKernel) -> None:
     assert point.response.p999 == whole.percentiles_ns["p99.9"]
     assert point.response.p90 == whole.percentiles_ns["p90"]
     assert (point.response.mean, point.response.max) == (whole.mean_ns, whole.max_ns)
+
+
+def test_what_is_in_flight_at_the_end_counts_by_its_age() -> None:
+    """The figures of the completed I/Os stay what they are."""
+    ages = [index * frozen.MS for index in range(1, 101)]
+    point = points.point_of(frozen.result(ages, ios=900, seconds=60, silent=3), Load("depth", 100))
+    late = point.unanswered
+    assert late is not None and (late.count, late.oldest_ns) == (100, 100 * frozen.MS)
+    assert late.at_least.mean == (900 * 5 + 5050) / 1000 * frozen.MS
+    assert late.at_least.max == 100 * frozen.MS
+    assert late.at_least.p50 < late.at_least.p99 < 100 * frozen.MS
+    assert point.response is not None
+    assert (point.response.mean, point.response.max) == (5e6, 5 * frozen.MS)
+    none = points.point_of(frozen.result([], ios=900, seconds=60, silent=3), Load("depth", 100))
+    assert none.unanswered is None
+
+
+def test_only_the_longest_in_flight_change_the_times_of_a_run() -> None:
+    young = frozen.result([4 * frozen.MS] * 8, ios=100, seconds=60, silent=3)
+    assert points.slowest_of(young) == points.merged_figures(young.cells, "response")
+    slowest = points.slowest_of(frozen.result([3 * 10**9], ios=99, seconds=60, silent=3))
+    assert slowest is not None and slowest.max == 3 * 10**9
+    assert slowest.mean == (99 * 5 * frozen.MS + 3 * 10**9) / 100
+    assert slowest.p50 == slowest.p90 < 6 * frozen.MS

@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.ctl import frozen
 from lib.ctl.spc1_steps import phase
 
 from spekctl.campaigns.spc1 import checks as spc1_checks
+from spekctl.campaigns.spc1 import phase as spc1_phase
 from spekctl.campaigns.spc1.plan import beyond
 from spekctl.documents import spc1
 from spekctl.documents.spc1 import Limits, Phase, Step, StreamFigures
@@ -37,6 +39,33 @@ def test_a_growing_queue_is_too_much_even_if_the_mean_is_not(
     """A device that stops to answer completes nothing that could raise the mean."""
     point = msgspec.structs.replace(phase(STEP, 0.010).point, **changes)
     assert beyond(point, Limits()) == why
+
+
+@pytest.mark.parametrize(
+    ("oldest_s", "why"),
+    [
+        # 590 I/Os that were 2.95 s old on average beside 59,410 of 5 ms.
+        (
+            5.9,
+            "mean response time is at least 34.0 ms, above 30.0 ms: 590 I/Os had not been answered"
+            " for up to 5.90 s when the measurement ended",
+        ),
+        (0.01, ""),
+    ],
+)
+def test_what_was_not_answered_in_the_end_counts_by_its_age(oldest_s: float, why: str) -> None:
+    """It is less than one per cent of the I/Os, which may be left over."""
+    ages = [round((index + 1) * oldest_s * SECOND / 590) for index in range(590)]
+    contents = frozen.result(ages, ios=59_410, seconds=600, silent=6)
+    judged = spc1_phase.phase_of(
+        msgspec.structs.replace(STEP, time_ns=600 * SECOND), contents, Limits(), "r.json"
+    )
+    assert judged.beyond == why and judged.point.response is not None
+    assert judged.point.response.mean == 5e6
+    checks = spc1_checks.checks_of(Limits(), {"iops": judged}, spc1.Capacity(10, 10, 1.0))
+    (response,) = (check for check in checks if check.kind == "response")
+    assert response.passed is not bool(why)
+    assert ("(590 I/Os had not been answered for up to 5.90 s" in response.text) is bool(why)
 
 
 @pytest.mark.parametrize(("mean_s", "fine"), [(0.030, True), (0.0301, False)])
