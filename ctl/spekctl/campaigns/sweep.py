@@ -77,6 +77,15 @@ METRICS: dict[str, Callable[[Point], float | None]] = {
     "errors": lambda point: point.errors,
     "backlog": lambda point: point.backlog,
 }
+# Fields of TimeFigures.
+_TIMES = {
+    "latency": "mean",
+    "p50": "p50",
+    "p90": "p90",
+    "p99": "p99",
+    "p99.9": "p999",
+    "max": "max",
+}
 
 
 def check_condition(condition: Threshold, load: LoadKind) -> None:
@@ -104,8 +113,8 @@ def check_condition(condition: Threshold, load: LoadKind) -> None:
 def beyond(point: Point, condition: Threshold) -> str:
     """Why a load is not within a condition; empty if it is.
 
-    Times are those of the I/Os that were completed, so a load that the device did not keep up with
-    is beyond every condition.
+    Times are those of the I/Os that were completed, and at least what those in flight at the end
+    make them. A load that the device did not keep up with is beyond every condition.
     """
     if point.limit_missed or not point.ok:
         return point.text
@@ -116,6 +125,11 @@ def beyond(point: Point, condition: Threshold) -> str:
         assert value is not None
         if not part.holds(value):
             return f"{part.metric} was {part.metric.text(value)}"
+        if point.unanswered is None or part.metric.name not in _TIMES:
+            continue
+        least = getattr(point.unanswered.at_least, _TIMES[part.metric.name])
+        if least > value and not part.holds(least):
+            return f"{part.metric} was at least {part.metric.text(least)}: {point.unanswered.text}"
     if not point.kept_up:
         return f"the queue grew by {point.left_over:,} I/Os"
     return ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ctl import frozen
 from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Outcome, Spekctl
 from lib.ctl.schemas import validator
@@ -22,11 +23,13 @@ from lib.fakes.queue_kernel import QueueKernel, mean_response_s
 from spekctl import units
 from spekctl.block import blkid, safety
 from spekctl.campaigns import points
+from spekctl.campaigns.sweep import beyond
 from spekctl.documents import curve, result_parts
 from spekctl.documents.curve import Load
 from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.kernel.records import Phase, Reason, RunState
 from spekctl.workload.config import RunConfig
+from spekctl.workload.endings import parse_threshold
 
 kernel = pytest.fixture(queue_kernel)
 
@@ -598,3 +601,29 @@ def test_other_searches_are_refused(
     outcome = spekctl("sweep", *READ, *arguments)
     assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
     assert not kernel.runs_seen
+
+
+@pytest.mark.parametrize(
+    ("condition", "ages", "why"),
+    [
+        (
+            "max < 10ms",
+            [17 * 10**9],
+            "max was at least 17.0 s: 1 I/O had not been answered for up to 17.0 s when the"
+            " measurement ended",
+        ),
+        ("latency < 10ms", [10**9] * 8, "latency was at least 12.9 ms: 8 I/Os had not been"),
+        ("p99 < 10ms", [10**9] * 8, ""),
+        ("max < 10ms", [9 * 10**6] * 8, ""),
+        ("max < 1ms", [17 * 10**9], "max was 5.00 ms"),
+    ],
+)
+def test_a_closed_loop_that_is_stuck_in_the_end_is_beyond(
+    condition: str, ages: list[int], why: str
+) -> None:
+    """It has no stretch that shows it, and what completed was fast."""
+    contents = frozen.result(ages, ios=1000, seconds=60, silent=17)
+    point = points.point_of(contents, Load("depth", 8))
+    assert point.kept_up
+    told = beyond(point, parse_threshold(condition))
+    assert told.startswith(why) and bool(told) is bool(why)
