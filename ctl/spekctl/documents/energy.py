@@ -149,7 +149,11 @@ class EmeraldPhase(Part, frozen=True):
     value: Annotated[Figure | None, Meta(description="The metric; null: power is missing.")]
     response_ns: Annotated[float | None, Meta(description="Mean response time.")]
     worst_response_ns: Annotated[
-        float | None, Meta(description="Mean response time of the worst window.")
+        float | None,
+        Meta(
+            description="Mean response time of the worst window; at least that where I/Os were"
+            " waited for that did not complete in it."
+        ),
     ]
     passed: Annotated[bool, Meta(description="It keeps its limits, without errors.")]
     text: Annotated[str, Meta(description="Which it misses, or how the run ended.")]

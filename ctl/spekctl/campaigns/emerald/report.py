@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import msgspec
@@ -25,9 +26,12 @@ from spekctl.documents.energy import (
     EmeraldReport,
 )
 from spekctl.documents.exact import Figure, decimal_text, measured_number
+from spekctl.documents.histogram import count_of
 from spekctl.documents.power import PowerFigures, power_of
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Environment, Interval
+from spekctl.documents.unanswered import ages_of, sentence
+from spekctl.kernel.records import Histogram
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:
@@ -46,7 +50,11 @@ def phase_of_run(
     work = measured_number(rate)
     figures = points.merged_figures(result.cells, "response")
     mean = figures.mean if figures is not None else None
-    worst = worst_window(points.measured_intervals(result), limits.window_ns)
+    rows = points.measured_intervals(result)
+    worst = worst_window(rows, limits.window_ns)
+    bound = worst_window(rows, limits.window_ns, ages_of(result.cells))
+    if bound is not None and bound.mean_ns > limits.window_mean_ns:
+        worst = bound
     missed = _missed(step, result, limits, mean, worst)
     power = power_of(result)
     watts = watts_of(power)
@@ -63,7 +71,7 @@ def phase_of_run(
         watts=decimal_text(watts) if watts is not None else None,
         value=_value(metric, work, watts),
         response_ns=mean,
-        worst_response_ns=worst,
+        worst_response_ns=worst.mean_ns if worst is not None else None,
         passed=not missed,
         text=missed or result.outcome.text,
         power=power,
@@ -85,23 +93,65 @@ def _value(metric: str, work: Fraction, watts: Fraction | None) -> Figure | None
     return emerald.printed(emerald.metric(work, watts))
 
 
-def worst_window(rows: Sequence[Interval], window_ns: int) -> float | None:
-    """Largest mean response time of the windows that a measure phase is cut into."""
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The window with the largest mean response time."""
+
+    mean_ns: float
+    waiting: str = ""  # the mean is at least that, and why that is known; empty: exactly
+
+
+def worst_window(
+    rows: Sequence[Interval], window_ns: int, ages: Histogram | None = None
+) -> Worst | None:
+    """Largest mean response time of the windows that a measure phase is cut into; None: nothing
+    completed, and nothing was waited for.
+
+    I/Os count where they complete. A window without any in which I/Os were outstanding all the time
+    has at least the mean that they waited in it. In the last window @ages, of those in flight at
+    its end, count as well where they raise the mean.
+    """
     if not rows:
         return None
-    sums: dict[int, tuple[int, int]] = {}
+    windows: dict[int, list[Interval]] = {}
     for row in rows:
         number = (row.start_ns - rows[0].start_ns) // window_ns
-        ns, ios = sums.get(number, (0, 0))
-        sums[number] = (
-            ns + row.read.response_sum_ns + row.write.response_sum_ns,
-            ios + row.read.ios + row.write.ios,
-        )
-    return max((ns / ios for ns, ios in sums.values() if ios), default=None)
+        windows.setdefault(number, []).append(row)
+    means: list[Worst] = []
+    held = 0
+    for window in windows.values():
+        ns = sum(row.read.response_sum_ns + row.write.response_sum_ns for row in window)
+        ios = sum(row.read.ios + row.write.ios for row in window)
+        if ios:
+            means.append(Worst(ns / ios))
+        elif (waited_ns := _waited_ns(window, held)) is not None:
+            means.append(Worst(waited_ns, "I/Os were outstanding and none completed in it"))
+        held = window[-1].outstanding
+    if ages is not None:
+        count = count_of(ages)
+        bound = Worst((ns + ages.sum_ns) / (ios + count), sentence(count, ages.max_ns))
+        if not ios or bound.mean_ns > ns / ios:
+            means.append(bound)
+    return max(means, key=lambda worst: worst.mean_ns, default=None)
+
+
+def _waited_ns(window: Sequence[Interval], held: int) -> float | None:
+    """Mean time for which the I/Os outstanding at the end of a window in which none completed were
+    waited for in it, at least; @held: how many were outstanding at its start. None: there are none
+    at its end."""
+    last = window[-1].outstanding
+    if not last:
+        return None
+    upto_ns, waited_ns = window[0].start_ns, 0
+    for row in window:
+        # Rows of blocked workers come later, with the times of others.
+        waited_ns += min(held, last) * max(0, row.end_ns - upto_ns)
+        upto_ns, held = max(upto_ns, row.end_ns), row.outstanding
+    return waited_ns / last
 
 
 def _missed(
-    step: Step, result: Result, limits: EmeraldLimits, mean: float | None, worst: float | None
+    step: Step, result: Result, limits: EmeraldLimits, mean: float | None, worst: Worst | None
 ) -> str:
     """Which limit a phase misses, as a sentence; empty if none."""
     if not result.outcome.ok:
@@ -114,10 +164,17 @@ def _missed(
         return (
             f"mean response time {units.format_ns(mean)} is above {units.format_ns(limits.mean_ns)}"
         )
-    if worst is not None and worst > limits.window_mean_ns:
+    slowest = points.unanswered_of(result)
+    if slowest is not None and slowest.at_least.mean > limits.mean_ns:
         return (
-            f"mean response time of a window, {units.format_ns(worst)}, is above"
-            f" {units.format_ns(limits.window_mean_ns)}"
+            f"mean response time is at least {units.format_ns(slowest.at_least.mean)}, above"
+            f" {units.format_ns(limits.mean_ns)}: {slowest.text}"
+        )
+    if worst is not None and worst.mean_ns > limits.window_mean_ns:
+        least, why = ("at least ", f": {worst.waiting}") if worst.waiting else ("", "")
+        return (
+            f"mean response time of a window, {least}{units.format_ns(worst.mean_ns)}, is above"
+            f" {units.format_ns(limits.window_mean_ns)}{why}"
         )
     return ""
 

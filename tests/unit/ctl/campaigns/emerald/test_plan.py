@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lib.ctl import frozen
 
 from spekctl.campaigns.emerald import figures as emerald
 from spekctl.campaigns.emerald import report
@@ -213,20 +214,65 @@ def test_plans_that_cannot_be(changes: dict[str, Any], sentence: str) -> None:
         check(parameters(**changes))
 
 
-def row(start_s: float, ios: int, mean_ms: float) -> Interval:
+def row(start_s: float, ios: int, mean_ms: float, held: int = 0) -> Interval:
     zero = IntervalCell(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     cell = msgspec.structs.replace(zero, ios=ios, response_sum_ns=round(ios * mean_ms * 1e6))
     start_ns = round(start_s * 1e9)
-    return Interval(0, Phase.MEASURE, start_ns, start_ns + SECOND, 0, 0, 0, 0, cell, zero, [])
+    return Interval(0, Phase.MEASURE, start_ns, start_ns + SECOND, held, 0, 0, 0, cell, zero, [])
 
 
 def test_the_worst_window_is_a_mean_over_its_ios() -> None:
     rows = [row(100, 10, 1), row(101, 30, 5), row(102, 1, 100), row(103, 99, 1)]
-    worst = report.worst_window
+
+    def worst(rows: list[Interval], window_ns: int) -> float | None:
+        window = report.worst_window(rows, window_ns)
+        return window.mean_ns if window is not None else None
+
     assert worst(rows, SECOND) == pytest.approx(100e6)
     assert worst(rows, 2 * SECOND) == pytest.approx(4e6)
     assert worst(rows, 60 * SECOND) == pytest.approx((10 + 150 + 100 + 99) / 140 * 1e6)
     assert worst([], SECOND) is None and worst([row(1, 0, 0)], SECOND) is None
+
+
+def test_a_window_in_which_nothing_completes_is_waited_for() -> None:
+    """What does complete after it has its own window."""
+    silent = [row(second, 0, 0, held=8) for second in range(2, 6)]
+    worst = report.worst_window([row(0, 9, 5, 8), row(1, 9, 5, 8), *silent], 2 * SECOND)
+    assert worst == report.Worst(2e9, "I/Os were outstanding and none completed in it")
+    # Four were there from its start, and four came at its end.
+    rows = [row(0, 9, 5, 4), row(1, 9, 5, 4), row(2, 0, 0, 4), row(3, 0, 0, 8)]
+    worst = report.worst_window(rows, 2 * SECOND)
+    assert worst is not None and worst.mean_ns == 1e9
+    # Nothing was asked of the device.
+    idle = report.worst_window([row(0, 9, 5), row(1, 9, 5), row(2, 0, 0), row(3, 0, 0)], 2 * SECOND)
+    assert idle == report.Worst(5e6)
+
+
+def phase_of(ages: list[int], silent: int, ios: int = 54_000) -> EmeraldPhase:
+    step = Step("measure", "random-read", 1, 8, None, SECOND, 1800 * SECOND)
+    contents = frozen.result(ages, ios=ios, seconds=1800, silent=silent)
+    return report.phase_of_run(step, contents, LIMITS, None)
+
+
+def test_a_device_that_stops_to_answer_misses_the_limit_of_windows() -> None:
+    """What completed was fast, so the mean of the phase does not show it."""
+    stuck = phase_of([600 * SECOND] * 8, silent=600)
+    assert not stuck.passed
+    assert stuck.text == (
+        "mean response time is at least 93.9 ms, above 20.0 ms: 8 I/Os had not been answered for"
+        " up to 600 s when the measurement ended"
+    )
+    assert stuck.response_ns == 5e6 and stuck.worst_response_ns == 600e9
+    many = phase_of([30 * SECOND] * 8, silent=30)
+    assert many.text == (
+        "mean response time of a window, at least 265 ms, is above 80.0 ms: 8 I/Os had not been"
+        " answered for up to 30.0 s when the measurement ended"
+    )
+
+
+def test_the_last_window_is_no_slower_for_young_ios_in_flight() -> None:
+    fine = phase_of([4 * frozen.MS] * 8, silent=0)
+    assert fine.passed and fine.worst_response_ns == 5e6
 
 
 def test_every_phase_has_a_metric() -> None:
