@@ -88,7 +88,14 @@ class Run(Part, frozen=True):
     bytes: int
     iops: float
     bytes_per_s: float
-    mean_ns: Annotated[float | None, Meta(description="Mean response time; null: no I/O.")]
+    mean_ns: Annotated[
+        float | None,
+        Meta(
+            description="Mean response time; null: no I/O. If I/Os had been in flight at the end"
+            " for longer than any that completed, they count by their ages, here and in the next"
+            " two."
+        ),
+    ]
     p99_ns: int | None
     max_ns: int | None
     errors: int

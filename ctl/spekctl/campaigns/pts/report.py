@@ -32,7 +32,7 @@ from spekctl.workload.endings import Metric
 def run_of(step: Step, result: Result, result_file: str | None) -> Run:
     """The figures of a step from its run."""
     total = result.totals.all
-    response = points.merged_figures(result.cells, "response")
+    response = points.slowest_of(result)
     return Run(
         step=step,
         measured_ns=points.measured_ns(result),

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import pytest
+from lib.ctl import frozen
 from lib.ctl.command_line import Spekctl
 from lib.ctl.pts_command import SETTLING, Settling, call, report_of, settling_kernel
 
+from spekctl.campaigns.pts import report
+from spekctl.documents.pts import Step
 from spekctl.errors import ExitCode
 
 kernel = pytest.fixture(settling_kernel)
@@ -40,3 +43,16 @@ def test_steady_state_that_is_not_reached_is_code_7(spekctl: Spekctl, kernel: Se
     assert report["verdict"] == "missed: iops did not reach steady state"
     assert len(report["tests"][0]["rounds"]) == 6 and report["complete"]
     assert ", which are not steady" in outcome.out and "MISSED" in outcome.out
+
+
+def test_a_run_that_is_stuck_in_the_end_is_as_slow_as_that() -> None:
+    """Its depth is 1, so the I/O that is never answered is the only trace of it."""
+    step = Step("round", "latency", 1, 100, 4096)
+
+    def times(age_ns: int) -> tuple[float | None, int | None]:
+        contents = frozen.result([age_ns], ios=999, seconds=60, silent=30)
+        run = report.run_of(step, contents, None)
+        return run.mean_ns, run.max_ns
+
+    assert times(30 * 10**9) == ((999 * 5e6 + 30e9) / 1000, 30 * 10**9)
+    assert times(4 * frozen.MS) == (5e6, 5 * frozen.MS)
