@@ -23,7 +23,8 @@ import msgspec
 
 from spekctl import condition, fields, files, recorded, toml
 from spekctl.condition import Condition, Unit, format_value
-from spekctl.documents import document
+from spekctl.documents import document, histogram, unanswered
+from spekctl.documents.result import Result
 from spekctl.documents.verdict import (
     Check,
     CheckVerdict,
@@ -180,6 +181,8 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
             )
     value = metric.value(run.result)
     verdict, text = _text(limit, value, unit)
+    if value is not None and (late := _unanswered(limit, run.result, value)) is not None:
+        (value, text), verdict = late, CheckVerdict.FAILED
     reason = "" if value is None else paced.set_by_load(metric.name, run.result)
     if reason:
         text += f"; it is set by {reason}, so that a faster device has no better one"
@@ -194,6 +197,20 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
         text=text,
         set_by=reason,
     )
+
+
+def _unanswered(limit: Limit, result: Result, value: float) -> tuple[float, str] | None:
+    """What a time of @value that is allowed is at least, if that is not, and the sentence; None: no
+    I/O in flight at the end decides."""
+    ages = unanswered.ages_of(result.cells)
+    if limit.most is None or not limit.most.holds(value) or ages is None or ages.max_ns <= value:
+        return None
+    least = limit.metric.least(result)
+    if least is None or limit.most.holds(least):
+        return None
+    told, allowed = format_apart(least, float(limit.most.bound.value), limit.most.bound.unit)
+    why = unanswered.sentence(histogram.count_of(ages), ages.max_ns)
+    return least, f"{limit.metric} is at least {told}, more than {allowed}: {why}"
 
 
 def _bound(demand: Condition[Metric] | None) -> float | None:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spekctl.condition import Unit, unit_of
-from spekctl.documents import histogram
+from spekctl.documents import histogram, unanswered
 from spekctl.documents.hosts import WindowSum
 from spekctl.documents.result import Result
-from spekctl.documents.result_parts import Total
-from spekctl.documents.times import PERCENTILES, histogram_of
+from spekctl.documents.result_parts import Cell, Total
+from spekctl.documents.times import PERCENTILES
 from spekctl.errors import UsageError
 from spekctl.kernel.records import Phase
 from spekctl.suggest import did_you_mean
@@ -31,6 +31,8 @@ class Metric:
     better: Literal["higher", "lower"]
     help: str
     get: Callable[[Result], float | None]
+    # Of times: what I/Os in flight at the end make it at least; None: nothing.
+    least: Callable[[Result], float | None] = lambda result: None
 
     def __str__(self) -> str:
         return self.name
@@ -93,6 +95,7 @@ def _times(direction: str) -> list[Metric]:
             _computed(direction, kind, COMPUTED[statistic])
             if statistic in COMPUTED
             else _of(direction, _time(kind, statistic)),
+            _at_least(direction, kind, statistic),
         )
         for kind, words in TIMES.items()
         for statistic in STATISTICS
@@ -139,12 +142,33 @@ def _time(kind: str, statistic: str) -> Callable[[Total], float | None]:
 
 def _computed(direction: str, kind: str, ppm: int) -> Callable[[Result], float | None]:
     def get(result: Result) -> float | None:
-        cells = [cell for cell in result.cells if cell.phase == Phase.MEASURE]
-        if direction != "all":
-            cells = [cell for cell in cells if cell.direction.name.lower() == direction]
-        parts = [histogram_of(getattr(cell.times, kind)) for cell in cells]
-        merged = histogram.merge([part for part in parts if part is not None])
-        return None if merged is None else float(histogram.percentile(merged, ppm))
+        times = unanswered.times_of(_cells(result, direction), kind)
+        return None if times is None else float(histogram.percentile(times, ppm))
+
+    return get
+
+
+def _cells(result: Result, direction: str) -> list[Cell]:
+    return [cell for cell in result.cells if direction in ("all", cell.direction.name.lower())]
+
+
+def _at_least(direction: str, kind: str, statistic: str) -> Callable[[Result], float | None]:
+    """With I/Os in flight at the end counted by their ages."""
+
+    def get(result: Result) -> float | None:
+        cells = _cells(result, direction)
+        ages = unanswered.ages_of(cells, kind) if kind in unanswered.KINDS else None
+        times = unanswered.times_of(cells, kind)
+        if ages is None or times is None:
+            return None
+        whole = histogram.merge([times, ages])
+        assert whole is not None
+        if statistic == "mean":
+            return histogram.mean(whole)
+        if statistic == "max":
+            return float(whole.max_ns)
+        ppm = COMPUTED.get(statistic) or PERCENTILES[statistic]
+        return float(histogram.percentile(whole, ppm))
 
     return get
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lib.ctl import frozen
 from lib.ctl.command_line import Spekctl
 from lib.ctl.verdicts import IOPS_900, measured, results_to_judge
 
@@ -85,3 +86,43 @@ def test_the_same_bounds_are_kept_to_the_last_digit(tmp_path: Path) -> None:
     for iops, expected in ((1000.0, "passed"), (999.9999999, "failed"), (1000.0000001, "failed")):
         report = limits.judge(given, [Run(Path("x.json"), measured(1, iops))])
         assert report.verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("metric", "ages", "text"),
+    [
+        (
+            "response.max",
+            [17 * 10**9],
+            "response.max is at least 17.0 s, more than 10.0 ms: 1 I/O had not been answered for"
+            " up to 17.0 s when the measurement ended",
+        ),
+        ("read.service.max", [17 * 10**9], "read.service.max is at least 17.0 s, more than 10.0"),
+        ("response.mean", [10**9] * 8, "response.mean is at least 12.9 ms, more than 10.0 ms: 8 I"),
+        ("response.p99.99", [10**9], "response.p99.99 is at least 1.0"),
+        ("response.p99", [10**9] * 8, ""),
+        ("response.max", [9 * 10**6] * 8, ""),
+        ("slip.max", [17 * 10**9], ""),
+    ],
+)
+def test_what_is_in_flight_at_the_end_is_at_least_as_old(
+    metric: str, ages: list[int], text: str
+) -> None:
+    """An I/O that was not answered for 17 s does not make the maximum 5 ms."""
+    result = frozen.result(ages, ios=1000, seconds=60, silent=17)
+    limit = f"[[limit]]\nmetric = '{metric}'\nmax = '10ms'"
+    (check,) = limits.judge(limits.parse(limit, Path("l")), [Run(Path("x"), result)]).checks
+    assert check.verdict == ("failed" if text else "passed")
+    assert check.value is not None and (check.value > 10e6) is bool(text)
+    assert check.text.startswith(text or f"{metric} is ")
+    assert ("not been answered" in check.text) is bool(text)
+
+
+def test_a_limit_that_is_missed_anyway_is_missed_by_what_completed() -> None:
+    result = frozen.result([17 * 10**9], ios=1000, seconds=60, silent=17)
+    limit = "[[limit]]\nmetric = 'response.max'\nmax = '1ms'\n[gate]\nreport = ['response.mean']"
+    report = limits.judge(limits.parse(limit, Path("l")), [Run(Path("x"), result)])
+    assert [check.text for check in report.checks] == [
+        "response.max is 5.00 ms, more than 1.00 ms",
+        "response.mean is 5.00 ms",
+    ]
