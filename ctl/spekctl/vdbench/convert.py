@@ -30,7 +30,18 @@ from spekctl.vdbench.keywords import (
     is_off,
 )
 from spekctl.vdbench.parmfile import DEFAULT, Definition, number
-from spekctl.vdbench.stream import EOF, Load, Part, is_sequential, load_of, only, percent, shares
+from spekctl.vdbench.stream import (
+    EOF,
+    STRIPE,
+    Load,
+    Part,
+    is_sequential,
+    load_of,
+    only,
+    percent,
+    shares,
+    stripe_of,
+)
 from spekctl.workload import file as workloads
 from spekctl.workload.imported import Imported, device_option, word
 
@@ -46,7 +57,6 @@ BESIDE = (
 # Outstanding I/Os for each SD, seconds of a run, seconds of an interval, unless the file says.
 _THREADS, _ELAPSED, _INTERVAL = 8, "30", "1"
 _CURVE = ("10", "50", "70", "80", "90", "100")
-_STRIPE = 64 << 10
 _RUNS_MAX = 1000
 _SDS_MAX = 10000
 _COUNTED = re.compile("%0?[0-9]?d", re.ASCII)
@@ -521,7 +531,8 @@ def _step(
     over = {key: value for key, value in values.items() if key != "iorate"}
     if "openflags" in run.given:
         over["openflags"] = run.given["openflags"]
-    loads: list[tuple[Member, Load]] = []
+    givens: list[dict[str, list[str]]] = []
+    stripe = STRIPE
     for member in members:
         wd = member.wd
         if (
@@ -533,8 +544,13 @@ def _step(
         given = dict(wd.given)
         if "rdpct" in over:
             given.pop("wrpct", None)
+        givens.append({**given, **over})
         with at(f"wd={wd.name}"):
-            loads.append((member, load_of({**given, **over}, devices, whole.given)))
+            stripe = max(stripe, stripe_of(givens[-1]))
+    loads: list[tuple[Member, Load]] = []
+    for member, given in zip(members, givens, strict=True):
+        with at(f"wd={member.wd.name}"):
+            loads.append((member, load_of(given, devices, whole.given, stripe)))
     # Workloads at a rate, and those as fast as there can be, are arrival processes of their own.
     paced = [pair for pair in loads if pair[0].rate is not None]
     closed = [pair for pair in loads if pair[0].rate is None]
@@ -587,9 +603,7 @@ def _step(
     imported = Imported(workloads.check(data), "vdbench")
     imported.command_line = [device_option(device.given["lun"][0]) for device in devices]
     if len(devices) > 1:
-        largest = max(load_.largest for _, load_ in loads)
-        stripe = max(_STRIPE, 1 << (largest - 1).bit_length())
-        if stripe > _STRIPE:
+        if stripe > STRIPE:
             imported.command_line.append(f"--stripe {stripe >> 10}KiB")
         theirs = (
             "puts one behind the other" if concatenated else "has random and sequential I/O on each"

@@ -12,10 +12,13 @@ from typing import Any
 from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.vdbench.parmfile import Definition, number
+from spekctl.workload import striped
 from spekctl.workload.values import SECTOR, SIZES_MAX, STREAMS_MAX
 
 # Bytes of each SD that hits are in, unless the file says.
 _HITAREA = 1 << 20
+# Bytes of a stripe over several devices, unless a block is larger.
+STRIPE = 64 << 10
 # Blocks of which some are duplicates.
 _DUPLICATE_UNIT = 4096
 # Words of seekpct=: from the start of the range to its end; from some block on.
@@ -43,6 +46,8 @@ STREAMS = (
     "all streams together have this number of I/Os outstanding; in vdbench each stream has as many"
     " threads (streams)"
 )
+
+PARTS = "the part of a stream has whole stripes of {} of each device; vdbench's is up to two larger"
 
 Given = Mapping[str, list[str]]
 
@@ -75,15 +80,32 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Bytes or shares of all devices; length None: to the end."""
+    """Bytes of each device, or shares of all; length None: to the end."""
 
     start: int | Fraction
     length: int | Fraction | None
 
-    def keys(self) -> dict[str, Any]:
-        """Keys of a stream."""
+    def keys(
+        self, table: Mapping[str, Any], devices: int, stripe: int, notes: list[str]
+    ) -> dict[str, Any]:
+        """Keys of the stream of @table, on @devices that are striped over."""
+        start, length = self.start, self.length
+        if devices > 1 and not isinstance(start, Fraction) and not isinstance(length, Fraction):
+            sizes = [size["size"] for size in table.get("sizes", [table])]
+            start, length, note = striped.range_of(
+                "offset, size, range, hitarea",
+                start,
+                None if length is None else start + length,
+                devices,
+                stripe,
+                table.get("align") or math.gcd(*sizes, table.get("stride", 0)),
+                max(sizes),
+            )
+            notes += [note] if note else []
+        elif devices > 1:
+            notes.append(striped.SHARES.format(units.format_bytes(stripe)))
         keys: dict[str, Any] = {}
-        for key, value in (("start", self.start), ("range", self.length)):
+        for key, value in (("start", start), ("range", length)):
             if isinstance(value, Fraction):
                 keys[key] = text_of(value)
             elif value:
@@ -121,9 +143,15 @@ def text_of(share: Fraction) -> str:
     return f"{float(round(share * 10**6)) / 10**4:.10g}%"
 
 
-def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
+def stripe_of(given: Given) -> int:
+    """Least bytes of a stripe over several devices: no block of the definition has more."""
+    largest = max(size for size, _ in _sizes(given, []))
+    return max(STRIPE, 1 << (largest - 1).bit_length())
+
+
+def load_of(given: Given, devices: Sequence[Definition], data: Given, stripe: int) -> Load:
     """@given: parameters of the WD, with those of the run in place of its own; @data: compression
-    and duplicates."""
+    and duplicates; @stripe: bytes of a stripe over several devices."""
     notes: list[str] = []
     sizes = _sizes(given, notes)
     load = Load([], largest=max(size for size, _ in sizes), notes=notes)
@@ -149,10 +177,10 @@ def load_of(given: Given, devices: Sequence[Definition], data: Given) -> Load:
         table |= _data(given, data, devices, load.notes)
     count = _stream_count(given)
     if count > 1:
-        load.parts = _streams(count, given, devices, table)
+        load.parts = _streams(count, given, devices, table, stripe, load.notes)
         load.notes.append(STREAMS)
     else:
-        load.parts = _hits(given, devices, table, span, reads)
+        load.parts = _hits(given, devices, table, span, reads, stripe, load.notes)
     load.covers = len(load.parts) == 1 and not {"range", "hotband"} & {*given, *device}
     return load
 
@@ -163,7 +191,12 @@ def _stream_count(given: Given) -> int:
 
 
 def _streams(
-    count: int, given: Given, devices: Sequence[Definition], table: dict[str, Any]
+    count: int,
+    given: Given,
+    devices: Sequence[Definition],
+    table: dict[str, Any],
+    stripe: int,
+    notes: list[str],
 ) -> list[Part]:
     """Sequential streams, each in a part of its own of the whole SD."""
     if not is_sequential(given):
@@ -174,15 +207,20 @@ def _streams(
             raise UsageError(f"streams: each is a part of the whole SD; leave out {key}")
     if count > STREAMS_MAX:
         raise UsageError(f"streams: a workload has at most {STREAMS_MAX} streams, not {count}")
-    parts = []
+    parts: list[Part] = []
+    rounded: list[str] = []
     for place in range(count):
         span = _Span(Fraction(place, count), Fraction(1, count))
         if "size" in device:
             length = size(device, "size") // count
             length -= length % table["size"] if "size" in table else 0
-            span = _Span(length * place * len(devices), length * len(devices))
-        keys = {key: value for key, value in span.keys().items() if value not in (0, "0%")}
+            span = _Span(length * place, length)
+        keys = span.keys(table, len(devices), stripe, rounded)
+        keys = {key: value for key, value in keys.items() if value != "0%"}
         parts.append(Part(f"-{place + 1}", Fraction(1, count), {**table, **keys}))
+    if rounded:
+        shown = units.format_bytes(stripe)
+        notes.append(PARTS.format(shown) if "size" in device else rounded[0])
     return parts
 
 
@@ -221,15 +259,15 @@ def _span(given: Given, devices: Sequence[Definition], block: int) -> _Span:
     for key in ("size", "offset", "align", "range", "hitarea"):
         if any(device.given.get(key) != devices[0].given.get(key) for device in devices):
             raise UsageError(f"{key}: it differs from device to device, and streams are striped")
-    device, count = devices[0].given, len(devices)
+    device = devices[0].given
     offset = size(device, "offset") if "offset" in device else 0
     whole = size(device, "size") if "size" in device else None
     key = "hotband" if "hotband" in given else "range"
     bounds = given.get(key, device.get("range"))
     if bounds is None:
         if whole is None:
-            return _Span(offset * count, None)
-        return _Span(offset * count, (whole - whole % block) * count)
+            return _Span(offset, None)
+        return _Span(offset, whole - whole % block)
     if len(bounds) != 2:
         raise UsageError(f"{key}: it has two values, where it begins and ends")
     (low, _), (high, _) = (number(key, bound) for bound in bounds)
@@ -254,7 +292,7 @@ def _span(given: Given, devices: Sequence[Definition], block: int) -> _Span:
     if whole is not None and last > whole:
         raise UsageError(f"{key}: {shown} ends beyond the size of the SD")
     first, last = (bound - bound % block for bound in (first, last))
-    return _Span((offset + first) * count, (last - first) * count)
+    return _Span(offset + first, last - first)
 
 
 def _pattern(
@@ -369,15 +407,18 @@ def _hits(
     table: dict[str, Any],
     span: _Span,
     reads: Fraction,
+    stripe: int,
+    notes: list[str],
 ) -> list[Part]:
     """The streams: hits are in the hitarea at the start of the range, misses behind it."""
     read_hits, write_hits = (percent(given, key, 0) for key in ("rhpct", "whpct"))
     hits = reads * read_hits + (1 - reads) * write_hits
     # As in vdbench, the hitarea is kept free for hits that could be.
     if not read_hits and not write_hits:
-        return [Part("", Fraction(1), {**table, **span.keys()})]
+        keys = span.keys(table, len(devices), stripe, notes)
+        return [Part("", Fraction(1), {**table, **keys})]
     source = given if "hitarea" in given else devices[0].given
-    area = (size(source, "hitarea") if "hitarea" in source else _HITAREA) * len(devices)
+    area = size(source, "hitarea") if "hitarea" in source else _HITAREA
     if isinstance(span.start, Fraction) or isinstance(span.length, Fraction):
         raise UsageError("hitarea: beside a range in per cent, it needs the size of the SD")
     if not area or (span.length is not None and area >= span.length):
@@ -388,10 +429,12 @@ def _hits(
         own = {**table, "read": text_of(reads * read_hits / hits)}
         if own.get("pattern") == "hotband":
             del own["pattern"]
-        parts.append(Part("-hit", hits, {**own, **_Span(span.start, area).keys()}))
+        keys = _Span(span.start, area).keys(own, len(devices), stripe, notes)
+        parts.append(Part("-hit", hits, {**own, **keys}))
     if hits != 1:
         own = {**table, "read": text_of(reads * (1 - read_hits) / (1 - hits))}
-        parts.append(Part("-miss", 1 - hits, {**own, **_Span(span.start + area, rest).keys()}))
+        keys = _Span(span.start + area, rest).keys(own, len(devices), stripe, notes)
+        parts.append(Part("-miss", 1 - hits, {**own, **keys}))
     for part in parts:
         if part.table["read"] == "100%":
             for key in ("fua", "compressible", "duplicate"):

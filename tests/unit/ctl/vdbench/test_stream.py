@@ -13,6 +13,7 @@ from spekctl.errors import UsageError
 from spekctl.vdbench import stream
 from spekctl.vdbench.parmfile import Definition
 from spekctl.vdbench.stream import Load
+from spekctl.workload import striped
 from spekctl.workload.values import SIZES_MAX
 
 GIB = 1 << 30
@@ -27,7 +28,8 @@ def load(
     """The load of a WD; values are written as in a file."""
     device = {"lun": "disk", **(device or {})}
     devices = [Definition("sd", f"sd{nr}", _lists(device)) for nr in range(count)]
-    return stream.load_of(_lists(given), devices, _lists(data or {}))
+    stripe = stream.stripe_of(_lists(given))
+    return stream.load_of(_lists(given), devices, _lists(data or {}), stripe)
 
 
 def _lists(given: dict[str, str]) -> dict[str, list[str]]:
@@ -100,13 +102,94 @@ def test_of_many_sizes_some_stand_for_all() -> None:
     assert load({"xfersize": "4k,256k,4k"}).notes == []
 
 
-def test_bounds_are_rounded_to_blocks_on_each_device() -> None:
-    built = table({"xfersize": "24k", "range": "10,50"}, {"size": "1g"}, 2)
+def test_bounds_are_rounded_to_blocks() -> None:
+    built = table({"xfersize": "24k", "range": "10,50"}, {"size": "1g"})
     low, high = GIB // 10, GIB // 2
     first, last = low - low % 24576, high - high % 24576
-    assert (built["start"], built["range"]) == (2 * first, 2 * (last - first))
-    built = table({}, {"size": "100m,4", "offset": "8k"}, 3)
-    assert (built["start"], built["range"]) == (3 * 8192, 3 * (25 << 20))
+    assert (built["start"], built["range"]) == (first, last - first)
+    built = table({}, {"size": "100m,4", "offset": "8k"})
+    assert (built["start"], built["range"]) == (8192, 25 << 20)
+
+
+def used(built: dict[str, Any], devices: int, stripe: int) -> list[tuple[int, int]]:
+    """The first byte of each device within a striped range, and the end."""
+    bounds = []
+    for device in range(devices):
+        places = []
+        for edge in (built.get("start", 0), built.get("start", 0) + built["range"]):
+            row, within = divmod(edge, stripe * devices)
+            places.append(row * stripe + min(max(within - device * stripe, 0), stripe))
+        bounds.append((places[0], places[1]))
+    return bounds
+
+
+@pytest.mark.parametrize(
+    ("given", "device", "low", "high", "inner"),
+    [
+        # Stripes of 2 MiB, of which the first whole ones begin at 2 MiB.
+        ({"xfersize": "2m"}, {"offset": "1m", "size": "1g"}, 1 << 20, 1025 << 20, (2, 1024)),
+        ({}, {"offset": "64k", "size": "64k"}, 1 << 16, 2 << 16, (1 / 16, 2 / 16)),
+        ({}, {"offset": "4k", "size": "1m"}, 4096, (1 << 20) + 4096, (1 / 16, 1)),
+        ({"range": "1m,3000k"}, {}, 1 << 20, 3000 << 10, (1, 46 / 16)),
+        ({"xfersize": "24k"}, {"offset": "100k", "size": "1m"}, 100 << 10, 1124 << 10, None),
+    ],
+)
+@pytest.mark.parametrize("devices", [2, 3])
+def test_of_several_devices_only_what_the_file_allows_is_used(
+    given: dict[str, str],
+    device: dict[str, str],
+    low: int,
+    high: int,
+    inner: tuple[float, float] | None,
+    devices: int,
+) -> None:
+    loaded = load(given, device, devices)
+    (part,) = loaded.parts
+    stripe = stream.stripe_of(_lists(given))
+    bounds = used(part.table, devices, stripe)
+    assert all(low <= first < last <= high for first, last in bounds)
+    if inner is not None:
+        assert set(bounds) == {(int(inner[0] * (1 << 20)), int(inner[1] * (1 << 20)))}
+    assert (part.table["start"] % part.table.get("size", 1), loaded.notes != []) == (
+        0,
+        bounds[0] != (low, high),
+    )
+    if loaded.notes:
+        assert re.search(r"bytes \d+ to \d+ of each device are used, in whole", loaded.notes[0])
+
+
+def test_an_offset_alone_is_kept_on_several_devices() -> None:
+    loaded = load({"rdpct": "0"}, {"offset": "4k", "lun": "/dev/sdb"}, 2)
+    assert loaded.parts[0].table["start"] == 2 << 16 and "range" not in loaded.parts[0].table
+    assert loaded.notes == [
+        "offset, size, range, hitarea: bytes from 65536 on of each device are used, in whole"
+        " stripes of 64 KiB; the file allows bytes from 4096 on"
+    ]
+
+
+def test_a_range_without_a_whole_stripe_is_refused() -> None:
+    sentence = (
+        "bytes 4096 to 135168 of each device have no room for a block of 128 KiB in whole stripes"
+    )
+    with pytest.raises(UsageError, match=sentence):
+        load({"xfersize": "128k"}, {"offset": "4k", "size": "128k"}, 2)
+    with pytest.raises(UsageError, match="bytes 4096 to 69632 of each device have no room"):
+        load({}, {"offset": "4k", "size": "64k"}, 2)
+
+
+def test_shares_of_several_devices_are_of_all_together() -> None:
+    loaded = load({"range": "10,50"}, None, 2)
+    assert (loaded.parts[0].table["start"], loaded.parts[0].table["range"]) == ("10%", "40%")
+    assert loaded.notes == [striped.SHARES.format("64 KiB")]
+    assert load({"range": "10,50"}).notes == []
+
+
+def test_hits_and_misses_are_apart_on_each_device() -> None:
+    hit, miss = load(
+        {"rdpct": "0", "whpct": "20"}, {"hitarea": "100k", "size": "1m", "offset": "64k"}, 2
+    ).parts
+    assert set(used(hit.table, 2, 1 << 16)) == {(1 << 16, 2 << 16)}
+    assert set(used(miss.table, 2, 1 << 16)) == {(3 << 16, 17 << 16)}
 
 
 def test_the_end_of_a_range_ends_a_load() -> None:
@@ -183,10 +266,16 @@ def test_duplicates_of_other_sizes_are_of_4_kib() -> None:
         # As vdbench does, in whole blocks of 4 KiB: 10,000 bytes short of a GiB.
         (
             {"size": str(GIB - 10000)},
+            1,
+            [(start or None, GIB // 4 - 4096) for start in range(0, GIB - 16384, GIB // 4 - 4096)],
+        ),
+        # Of several devices in whole stripes of 64 KiB within those.
+        (
+            {"size": str(GIB - 10000)},
             2,
             [
-                (start * 2 or None, (GIB // 4 - 4096) * 2)
-                for start in range(0, GIB - 16384, GIB // 4 - 4096)
+                (start * 2 or None, (GIB // 4 - (1 << 16)) * 2)
+                for start in (0, GIB // 4, GIB // 2, 3 * GIB // 4)
             ],
         ),
     ],
@@ -200,6 +289,7 @@ def test_streams_are_in_parts_of_the_device(
     assert {part.table["pattern"] for part in loaded.parts} == {"sequential"}
     assert [part.share for part in loaded.parts] == [Fraction(1, 4)] * 4
     assert stream.STREAMS in loaded.notes and loaded.ends
+    assert (stream.PARTS.format("64 KiB") in loaded.notes) is (count > 1)
     assert load({"streams": "1"}).parts[0].suffix == ""
 
 
