@@ -265,10 +265,8 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     if devices > 1:
         _serve(options, plan)
         # fio divides an amount among the devices, but applies a start to each device.
-        if isinstance(where.get("start"), int):
-            where["start"] *= devices
-        if options.text("filesize") is not None:
-            where["range"] *= devices
+        if options.text("filesize") is None and isinstance(where.get("range"), int):
+            where["range"] //= devices
     forced = (options.text("sync") or "0") not in ("0", "none")
     options.went("sync", "stream.fua")
     atomic = (options.text("atomic") or "0") != "0"
@@ -334,8 +332,6 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         for name in ("offset", "offset_increment")
     ):
         plan.differs(places.PLACES_UP)
-    if not in_per_cent:
-        increment *= devices
     options.went("offset_increment", "stream.start of each clone")
     own_places = laws.has_own_places(options)
     alike = not own_places and all(part["pattern"] not in ends.IN_ORDER for part in parts)
@@ -371,6 +367,8 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 places.move_to_clones(stream, first, members, increment, in_per_cent)
             places.end_with_device(stream)
             amount = "size" if options.text("filesize") is None else "filesize"
+            if devices > 1:
+                places.stripe_over(stream, plan, devices, amount)
             places.round_to_blocks(stream, plan, amount)
             plan.streams.append(stream)
     if count > 1 and not plan.apart:

@@ -13,8 +13,11 @@ from spekctl.errors import UsageError
 from spekctl.fio import ends, laws, values
 from spekctl.fio.options import RANDOM
 from spekctl.fio.plan import Mix, Plan, Reader
+from spekctl.workload import striped
 from spekctl.workload.values import SECTOR
 
+# Bytes of a stripe over several devices: the default of a run.
+STRIPE = 64 << 10
 REPEATED = "each pass has an order of its own; fio repeats the order of the first pass"
 MAP = (
     "fio's random map avoids blocks done before and shortens I/Os that run into them, so a pass has"
@@ -140,6 +143,36 @@ def align_to_smallest(stream: dict[str, Any], smallest: int) -> None:
     continues = "sequential" in stream or stream["pattern"] in ("runs", "once", "write-pointer")
     if not continues and math.gcd(*(size for size, _ in ends.mix_of(stream))) != smallest:
         stream["align"] = smallest
+
+
+def stripe_over(stream: dict[str, Any], plan: Plan, devices: int, amount: str) -> None:
+    """Turn the range of a stream on each of @devices into one that is striped over them; @amount:
+    the option of the size."""
+    if stream["pattern"] == "write-pointer":
+        return
+    start, size = stream.get("start", 0), stream.get("range")
+    if isinstance(start, str) or isinstance(size, str):
+        plan.differs(striped.SHARES.format(units.format_bytes(STRIPE)))
+    if isinstance(start, str):
+        if isinstance(size, int):
+            stream["range"] = size * devices
+        return
+    sizes = [size for size, _ in ends.mix_of(stream)]
+    first, length, note = striped.range_of(
+        f"offset, {amount}",
+        start,
+        start + size if isinstance(size, int) else None,
+        devices,
+        STRIPE,
+        stream.get("align") or math.gcd(*sizes, stream.get("stride", 0)),
+        max(sizes),
+    )
+    if first:
+        stream["start"] = first
+    if length is not None:
+        stream["range"] = length
+    if note:
+        plan.differs(note)
 
 
 def round_to_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:

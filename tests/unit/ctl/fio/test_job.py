@@ -24,6 +24,7 @@ from spekctl.fio import places as fio_places
 from spekctl.fio.defaults import NEEDS
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import REFUSED
+from spekctl.workload import striped
 from spekctl.workload.values import DATA_KEYS
 
 
@@ -107,8 +108,52 @@ def test_several_devices_have_a_part_of_the_size_each(tmp_path: Path) -> None:
     text = HEAD.replace("/dev/sdx", "/dev/a:/dev/b") + "rw=randread\nsize=1g\noffset=4k\n"
     converted = imported(tmp_path, text)
     assert converted.command_line == ["--device /dev/a", "--device /dev/b", "--max-errors 1"]
-    assert (stream(converted)["start"], stream(converted)["range"]) == (8192, 1 << 30)
+    # Each has half a GiB behind its offset, of which a part of a stripe at both ends is left out.
+    assert (stream(converted)["start"], stream(converted)["range"]) == (1 << 17, (1 << 30) - 131072)
     assert any("striped" in difference for difference in converted.differences)
+    assert (
+        "offset, size: bytes 65536 to 536870912 of each device are used, in whole stripes of 64"
+        " KiB; the file allows bytes 4096 to 536875008"
+    ) in converted.differences
+    whole = imported(tmp_path, text.replace("4k", "64k"))
+    assert (stream(whole)["start"], stream(whole)["range"]) == (1 << 17, 1 << 30)
+    assert not any("whole stripes" in difference for difference in whole.differences)
+
+
+@pytest.mark.parametrize(
+    ("options", "spans"),
+    [
+        ("offset=100k\nbs=24k\n", [(11 * 24576, None)]),
+        ("offset=4k\nfilesize=1m\n", [(131072, (2 << 20) - 131072)]),
+        ("offset=5k\nsize=100%\n", [(131072, None)]),
+        (
+            "offset=4k\noffset_increment=1m\nsize=1m\nnumjobs=2\nrw=read\n",
+            [(131072, (1 << 20) - 131072), (131072 + (2 << 20), (1 << 20) - 131072)],
+        ),
+    ],
+)
+def test_no_device_of_several_is_used_outside_its_range(
+    tmp_path: Path, options: str, spans: list[tuple[int, int | None]]
+) -> None:
+    head = HEAD.replace("/dev/sdx", "/dev/a:/dev/b") + "rw=randread\nruntime=5\ntime_based\n"
+    converted = imported(tmp_path, head + options)
+    streams = tables(converted)["stream"]
+    assert [(each["start"], each.get("range")) for each in streams] == spans
+    assert any("of each device are used, in whole stripes" in t for t in converted.differences)
+
+
+def test_several_devices_without_room_for_a_block_are_refused(tmp_path: Path) -> None:
+    text = HEAD.replace("/dev/sdx", "/dev/a:/dev/b") + "rw=randread\nsize=64k\n"
+    with pytest.raises(UsageError, match="offset, size: bytes 0 to 32768 of each device have no"):
+        imported(tmp_path, text)
+
+
+def test_shares_of_several_devices_are_of_all_together(tmp_path: Path) -> None:
+    head = HEAD.replace("/dev/sdx", "/dev/a:/dev/b") + "rw=randread\nruntime=5\ntime_based\n"
+    for options, start in (("offset=10%\n", "10%"), ("offset=4k\nsize=50%\n", 131072)):
+        converted = imported(tmp_path, head + options)
+        assert stream(converted)["start"] == start
+        assert striped.SHARES.format("64 KiB") in converted.differences
 
 
 def test_an_amount_of_several_sizes_is_a_count_of_their_mean(tmp_path: Path) -> None:
