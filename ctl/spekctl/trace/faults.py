@@ -11,7 +11,7 @@ from spekctl.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A record that could not be read."""
+    """A record that could not be read; number 0: its place is not known."""
 
     path: Path
     number: int
@@ -21,7 +21,8 @@ class Fault:
     @property
     def text(self) -> str:
         """``FILE: line 7: unknown operation 'x'``."""
-        return f"{self.path}: {self.unit} {self.number:,}: {self.reason}"
+        place = f"{self.unit} {self.number:,}: " if self.number else ""
+        return f"{self.path}: {place}{self.reason}"
 
 
 @dataclass(slots=True)
@@ -49,6 +50,14 @@ class Faults:
         self.bad += 1
         if self.first is None:
             self.first = fault
+
+    def add_stored(self, path: Path, bad: int, unordered: int) -> None:
+        """Those of the origins of a stored trace; UsageError if @bad are not allowed."""
+        self.unordered += unordered
+        if bad:
+            noun = "record" if bad == 1 else "records"
+            self.add(path, 0, f"{bad:,} {noun} could not be read when it was stored")
+            self.bad += bad - 1
 
     def add_events(self, letter: str, count: int) -> None:
         """Events of block tracing that were left out."""
