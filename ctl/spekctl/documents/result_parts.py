@@ -487,6 +487,9 @@ class ReplayResult(Part, frozen=True):
             " records of its part, and all other counts are of the whole trace."
         ),
     ] = False
+    lost: Annotated[
+        int, Meta(description="I/Os that the trace, a per-I/O log or stored from one, lacks.")
+    ] = 0
 
 
 class Sense(Part, frozen=True):

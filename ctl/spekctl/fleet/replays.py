@@ -17,7 +17,7 @@ from spekctl.errors import RefusedError, UsageError
 # Counts of the records that a host has sent.
 _SENT = ("fed", "issued", "underruns", "underrun_ns")
 # Counts of the trace that a host has read.
-_READ = ("records", "shifted", "grown", "bad", "unordered", "idles", "idle_ns")
+_READ = ("records", "shifted", "grown", "bad", "unordered", "lost", "idles", "idle_ns")
 
 
 def check_alike(records: Mapping[str, int | None]) -> None:

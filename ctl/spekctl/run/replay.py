@@ -215,4 +215,5 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         idles=adjusted.idles,
         idle_ns=adjusted.idle_ns,
         split=replay.split,
+        lost=replay.trace.faults.lost,
     )

@@ -223,6 +223,7 @@ def build(
     trace = trace or open_trace([Path(path) for path in source.files])
     timing = timing_of(source, options.rate)
     look = look_at(trace, source.map == "pack")
+    notes = list(trace.faults.notes)
     if part is None:
         targets = whole_targets(
             [mapping.Target(device.bytes, device.logical_block) for device in devices]
@@ -286,6 +287,8 @@ def build(
         remarks=[
             *placed,
             *_remarks(look, without, config, options),
+            # Of the first reading, which has been through all files.
+            *notes,
             *until.remarks(options.until, config, waits),
             *provisioning.remarks(devices, config.streams),
             *_overlaid(len(look.survey.ends), len(targets), source.map),

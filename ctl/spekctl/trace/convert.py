@@ -134,6 +134,7 @@ def _store(trace: Trace, batches: Iterable[Batch], output: Path) -> int:
                 span_ns=writer.span_ns,
                 bad=faults.bad,
                 unordered=faults.unordered,
+                lost=faults.lost,
             )
         )
     return writer.records

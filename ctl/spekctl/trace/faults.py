@@ -36,6 +36,8 @@ class Faults:
     unordered: int = 0
     # Of these, the ones too late to be put in order; they take the time of the one ahead.
     moved: int = 0
+    # I/Os that a per-I/O log, or one that a stored trace is from, lost while it was recorded.
+    lost: int = 0
     # Records of a known kind that are no I/O: comments, completions, messages.
     ignored: int = 0
     # Of these, events of block tracing by their letters.
@@ -51,9 +53,16 @@ class Faults:
         if self.first is None:
             self.first = fault
 
-    def add_stored(self, path: Path, bad: int, unordered: int) -> None:
+    def add_lost(self, lost: int) -> None:
+        """I/Os that a log lacks."""
+        self.lost += lost
+        if lost:
+            self.note(f"the log lacks {lost:,} I/Os, lost while it was recorded")
+
+    def add_stored(self, path: Path, bad: int, unordered: int, lost: int) -> None:
         """Those of the origins of a stored trace; UsageError if @bad are not allowed."""
         self.unordered += unordered
+        self.add_lost(lost)
         if bad:
             noun = "record" if bad == 1 else "records"
             self.add(path, 0, f"{bad:,} {noun} could not be read when it was stored")

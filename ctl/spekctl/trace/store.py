@@ -41,6 +41,7 @@ class TraceHeader(Document, frozen=True, kw_only=True, tag=Kind.TRACE.value):
     span_ns: Annotated[int, Meta(description="Time of the last record; the first is at 0.")]
     bad: Annotated[int, Meta(description="Records of the origins that could not be read.")]
     unordered: Annotated[int, Meta(description="Records that were put in order of time.")]
+    lost: Annotated[int, Meta(description="I/Os that logs among the origins lack.")] = 0
 
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())

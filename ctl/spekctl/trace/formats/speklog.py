@@ -34,8 +34,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
     log = open_log(reading.source.path)
     header = log.header
-    if header.lost:
-        reading.faults.note(f"the log lacks {header.lost:,} I/Os, lost while it was recorded")
+    reading.faults.add_lost(header.lost)
     devices = np.array(
         [reading.devices.number(target.path) for target in header.targets], np.uint32
     )

@@ -21,8 +21,9 @@ def _likeness(head: Head) -> float:
 def _read(reading: Reading) -> Iterator[Batch]:
     stored = store.open_stored(reading.source.path)
     # A replay of it leaves out what one of its origins does.
-    reading.faults.add_stored(stored.path, stored.header.bad, stored.header.unordered)
-    numbers = np.array([reading.devices.number(name) for name in stored.header.devices], np.uint32)
+    header = stored.header
+    reading.faults.add_stored(stored.path, header.bad, header.unordered, header.lost)
+    numbers = np.array([reading.devices.number(name) for name in header.devices], np.uint32)
     for batch in stored.batches():
         yield batch.replace(at_ns=batch.at_ns.astype(np.int64), device=numbers[batch.device])
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lib.ctl.command_line import Outcome, Spekctl
+from lib.ctl.log_files import records, written
 from lib.ctl.schemas import validator
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel
 
@@ -296,6 +297,21 @@ def test_a_trace_says_all_that_it_leaves_out(
         f"{trace} has no requests that can be replayed: the device has no discards, requests of no"
         " bytes are left out; allowed are read, write, flush"
     )
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_ios_that_a_log_has_lost_are_told(
+    spekctl: Spekctl, kernel: FakeKernel, feed: Feed, tmp_path: Path, is_stored: bool
+) -> None:
+    log = written(tmp_path / "log", records(9), lost=4)
+    if is_stored:
+        assert spekctl("trace", "convert", log, "-o", tmp_path / "t.trace").code == ExitCode.OK
+        log = tmp_path / "t.trace"
+    kernel.replay = ReplayInfo(fed=9, issued=9, ended=1)
+    outcome = replay(spekctl, log, "--write", "--json", "--map", "wrap")
+    document = json.loads(outcome.out)
+    assert (document["replay"]["records"], document["replay"]["lost"]) == (9, 4)
+    assert "the log lacks 4 I/Os, lost while it was recorded" in document["remarks"]
 
 
 def test_flushes_need_no_bytes(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,15 @@ def test_records_come_back(tmp_path: Path) -> None:
     ]
     header = store.open_stored(tmp_path / "t").header
     assert (header.records, header.span_ns, header.version) == (4, 9, 1)
+
+
+def test_a_trace_of_an_older_spek_has_lost_nothing_that_is_known(tmp_path: Path) -> None:
+    path = stored(tmp_path / "t")
+    data = json.loads(pq.ParquetFile(path).metadata.metadata[store.KEY])
+    assert data.pop("lost") == 0
+    table = pq.read_table(path).replace_schema_metadata({store.KEY: json.dumps(data).encode()})
+    pq.write_table(table, path)
+    assert store.open_stored(path).header.lost == 0
 
 
 def test_a_trace_and_a_log_are_told_apart(tmp_path: Path) -> None:
