@@ -179,7 +179,11 @@ def identify(
         raise UsageError(f"{path} is not a file; {expected}")
     data = _contents(path)
     if data.startswith(_PARQUET):
-        kind = parquet_kind(path)
+        known = parquet_kind(path)
+        # What reads logs names the damage itself.
+        if known is None and Kind.LOG not in wanted:
+            raise UsageError(f"{path} is {_CUT}; {expected}")
+        kind = known or Kind.LOG
     else:
         kind = _kind(path, _head(path, data, expected), expected)
     if kind not in wanted:
@@ -196,7 +200,8 @@ def description(path: Path) -> str:
     """What kind of document a file holds, in words; other JSON is called JSON."""
     data = _contents(path)
     if data.startswith(_PARQUET):
-        return parquet_kind(path).text
+        kind = parquet_kind(path)
+        return kind.text if kind else _CUT
     try:
         head = files.decode(data, _Head)
         return Kind(head.kind_written).text
@@ -222,20 +227,25 @@ def origin(path: Path, data: bytes | None = None) -> Origin:
 _PARQUET = b"PAR1"
 
 
+_CUT = "a damaged Parquet file, which lacks its end"
+
 # A footer is read whole only up to this size; the header is in its last part.
 _FOOTER_MOST = 64 << 20
 
 
-def parquet_kind(path: Path) -> Kind:
-    """Which document a Parquet file is; a log unless its footer says that it is a trace. Looks at
-    the header in the footer only: log.file and trace.store check the remainder."""
+def parquet_kind(path: Path) -> Kind | None:
+    """Which document a Parquet file is; a log unless its footer says that it is a trace; None: it
+    has no footer. Looks at the header in the footer only: log.file and trace.store check the
+    remainder."""
     try:
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 8))
             tail = file.read(8)
             length = int.from_bytes(tail[:4], "little")
-            if tail[4:] != _PARQUET or length + 8 > size or length > _FOOTER_MOST:
+            if tail[4:] != _PARQUET or length + 8 > size:
+                return None
+            if length > _FOOTER_MOST:
                 return Kind.LOG
             file.seek(size - 8 - length)
             footer = file.read(length)

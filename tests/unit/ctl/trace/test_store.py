@@ -96,6 +96,16 @@ def test_half_a_file_is_damaged(keep: int, tmp_path: Path) -> None:
         records(open_trace([path]))
 
 
+def test_half_a_file_is_of_no_kind(tmp_path: Path) -> None:
+    path = stored(tmp_path / "t")
+    path.write_bytes(path.read_bytes()[:200])
+    words = "a damaged Parquet file, which lacks its end"
+    assert document.description(path) == words
+    for wanted in (Kind.RESULT, Kind.TRACE):
+        with pytest.raises(UsageError, match=f"is {words}; expected {wanted.text}"):
+            document.identify(path, [wanted])
+
+
 def test_a_name_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = stored(tmp_path / "t").rename(tmp_path / "\udcff")
     sentence = "the name of a stored trace must be UTF-8$"
