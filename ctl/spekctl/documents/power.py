@@ -60,6 +60,11 @@ def _rail(amount: Amount) -> RailPower:
     )
 
 
+def unknown(name: str, gap_s: float) -> RailPower:
+    """A rail without samples for @gap_s seconds."""
+    return RailPower(name, 0.0, None, None, None, 0.0, gap_s, 0, feed=name)
+
+
 def total_of(rails: Sequence[RailPower]) -> RailPower:
     """All rails together; a figure that is unknown for one rail is unknown for the sum."""
 
@@ -121,6 +126,9 @@ class PowerFigures(Part, frozen=True):
     def remark(self) -> str:
         """A warning for the reader; empty if power is known all the time."""
         total = self.total
+        silent = [rail.name for rail in self.rails if not rail.known_s]
+        if 0 < len(silent) < len(self.rails):
+            return f"power is not known: no samples of {', '.join(silent)}"
         if self.net_w is None:
             return f"power is not known: {total.gap_s:.3g} s without samples"
         if total.gap_s > 0:

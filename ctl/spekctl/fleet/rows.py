@@ -50,11 +50,9 @@ def summed(hosts: Sequence[Placed], streams: int, baseline_w: float) -> list[Int
     keys = sorted({key for each in hosts for key in each.places}, key=_order)
     slots = {key: slot for slot, key in enumerate(keys)}
     sums = _empty(len(keys), streams)
-    metered = 0
     for each in hosts:
         _add(sums, each, slots)
-        metered += each.host.rows.power is not None
-    rows = [_row(sums, slot, phase, metered, baseline_w) for slot, (phase, _) in enumerate(keys)]
+    rows = [_row(sums, slot, phase, len(hosts), baseline_w) for slot, (phase, _) in enumerate(keys)]
     rows.sort(key=lambda row: (row.start_ns, row.end_ns))
     return [_numbered(row, number) for number, row in enumerate(rows)]
 
@@ -174,7 +172,7 @@ def workers_of(host: HostResult) -> int:
     return max(1, len(host.run.config.cpus)) if host.run is not None else 1
 
 
-def _row(sums: _Sums, slot: int, phase: Phase, metered: int, baseline_w: float) -> Interval:
+def _row(sums: _Sums, slot: int, phase: Phase, hosts: int, baseline_w: float) -> Interval:
     start_ns = sums.start_ns[slot]
     row = IntervalRow(
         seq=slot,
@@ -191,7 +189,7 @@ def _row(sums: _Sums, slot: int, phase: Phase, metered: int, baseline_w: float) 
         coverage_ppm=sums.covered[slot] // sums.workers[slot],
     )
     values = {name: getattr(row, name) for name in IntervalRow.__struct_fields__}
-    return Interval(**values, power=_power(sums.powers[slot], metered, row, baseline_w))
+    return Interval(**values, power=_power(sums.powers[slot], hosts, row, baseline_w))
 
 
 def _cell(cells: _Cells, slot: int) -> IntervalCell:
@@ -208,10 +206,10 @@ def _cell(cells: _Cells, slot: int) -> IntervalCell:
 
 
 def _power(
-    parts: Sequence[IntervalPower], metered: int, row: IntervalRow, baseline_w: float
+    parts: Sequence[IntervalPower], hosts: int, row: IntervalRow, baseline_w: float
 ) -> IntervalPower | None:
-    """The sum over hosts; the rails are in the rows of each. None: one of them is not known."""
-    if not parts or len(parts) != metered:
+    """The sum over hosts; the rails are in the rows of each. None: that of a host is not known."""
+    if not parts or len(parts) != hosts:
         return None
     whole = IntervalPower(rails=[], total=power.total_of([part.total for part in parts]))
     if not is_covered(row):

@@ -53,7 +53,11 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
     measured = next((part for part in phases if part.phase is Phase.MEASURE), None)
     totals = cells.totals(summed, measured.duration_ns if measured is not None else 0)
     placed = window.placed(clients(aligned), config.interval_ns)
-    power = _power([(host.name, run) for host, run in known], totals)
+    power = _power(
+        [(host.name, run) for host, run in known if host.role is Role.CLIENT],
+        totals,
+        measured.duration_ns if measured is not None else 0,
+    )
     baseline_w = power.baseline_w if power is not None else 0.0
     intervals = rows.summed(placed, len(names), baseline_w)
     start_ns = _start_ns(hosts)
@@ -92,7 +96,7 @@ def of_parts(hosts: Sequence[HostResult], workload: WorkloadFile, config: RunCon
             *_missing_records(hosts),
         ],
         power=power,
-        power_text=_grouped([(host.name, run.power_text) for host, run in known], len(hosts)),
+        power_text=_power_text(known, len(hosts)),
         replay=replays.summed(
             [run.replay for run in runs if run.replay is not None], len(clients(hosts))
         ),
@@ -319,13 +323,19 @@ def _union(flags: Iterable[int]) -> int:
 # --- power ---------------------------------------------------------------------------------------
 
 
-def _power(runs: Sequence[tuple[str, HostRun]], totals: Totals) -> PowerResult | None:
-    """The energy of all hosts that measured it; a rail is a host."""
+def _power(
+    runs: Sequence[tuple[str, HostRun]], totals: Totals, measured_ns: int
+) -> PowerResult | None:
+    """The energy of all clients; a rail is a host. Nothing is known of one that did not measure
+    power, nor of the sum: the I/Os are those of all."""
     known = [(name, run.power) for name, run in runs if run.power is not None]
     if not known:
         return None
     rails = [
-        msgspec.structs.replace(part.measure.total, name=name, feed=name) for name, part in known
+        msgspec.structs.replace(part.measure.total, name=name, feed=name)
+        if (part := run.power) is not None
+        else powers.unknown(name, measured_ns / 1e9)
+        for name, run in runs
     ]
     baseline_w = sum(part.baseline_w for _, part in known)
     whole = IntervalPower(rails=rails, total=powers.total_of(rails))
@@ -341,3 +351,15 @@ def _power(runs: Sequence[tuple[str, HostRun]], totals: Totals) -> PowerResult |
         shift_j=sum(part.shift_j for _, part in known),
         uncertainty_j=sum(part.uncertainty_j for _, part in known),
     )
+
+
+def _power_text(known: Sequence[tuple[HostResult, HostRun]], hosts: int) -> str:
+    """Why power is missing, host by host, and of which hosts where the others measured it."""
+    said = _grouped([(host.name, run.power_text) for host, run in known], hosts)
+    senders = [(host.name, run) for host, run in known if host.role is Role.CLIENT]
+    without = [name for name, run in senders if run.power is None]
+    if not without or len(without) == len(senders):
+        return said
+    of = _who(without, hosts).removesuffix(": ")
+    text = f"the fleet's power is not known: not measured on {of}"
+    return f"{text}; {said}" if said else text

@@ -467,7 +467,8 @@ def _power_lines(result: Result) -> list[str]:
     if power is None:
         return [result.power_text] if result.power_text else []
     total, cost = power.measure.total, power.measure.efficiency
-    lines = [f"power: {_watts(total)}, {units.format_joules(total.joules)}"]
+    known = f"{_watts(total)}, {units.format_joules(total.joules)}"
+    lines = [f"power: {known if total.mean_w is not None else 'unknown'}"]
     if len(power.measure.rails) > 1:
         lines += [f"  {rail.name}: {_watts(rail)}, {units.format_joules(rail.joules)}"
                   for rail in power.measure.rails]  # fmt: skip

@@ -69,7 +69,7 @@ def result_of(spec: Spec, **changes: Any) -> Result:
     )
     if spec.watts is not None:
         seconds = float(len(spec.measure))
-        result = msgspec.structs.replace(result, power=power_of(spec.watts, seconds))
+        result = msgspec.structs.replace(result, power=power_of(spec.watts, seconds), power_text="")
     outcome = msgspec.structs.replace(
         result.outcome,
         arrival_ends_ns={f"process{place}": end_ns for place, end_ns in enumerate(spec.ends)},

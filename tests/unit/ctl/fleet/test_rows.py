@@ -78,6 +78,13 @@ def test_power_is_the_sum_if_all_know_it() -> None:
     assert first.power.efficiency is not None and first.power.efficiency.watts == 18.0
 
 
+def test_a_host_without_a_meter_hides_the_power_of_all() -> None:
+    measured: dict[str, object] = {"power": power_of(10.0, 1.0).measure}
+    metered = host_of(Spec("a"), *[measured] * 4)
+    assert metered.rows.power is not None
+    assert all(row.power is None for row in summed(metered, host_of(Spec("b"))))
+
+
 def test_no_hosts_have_no_rows() -> None:
     assert summed() == []
     assert summed(host_of(Spec("a", ()))) == []

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 import msgspec
 from lib.ctl.fleets import T0, Spec, facts_of, fleet_of, result_of, three
@@ -12,6 +11,7 @@ from lib.fakes.kernel import SECOND
 from rich.console import Console
 
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
+from spekctl.documents.power import power_of
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import LogResult, Sense, SenseCount
 from spekctl.fleet.merge import merge, of_host, without_run
@@ -206,10 +206,42 @@ def test_machines_that_differ_are_all_named() -> None:
     assert fleet.environment.boot_id == "" and alpha.environment.boot_id == "boot of alpha"
 
 
-def test_energy_of_hosts_that_measured_it() -> None:
-    fleet = merge([fleet_of(Spec("alpha", watts=10.0)), fleet_of(replace(Spec("beta")))])
-    assert fleet.power is not None and fleet.power.measure.total.joules == 40.0
-    assert [rail.name for rail in fleet.power.measure.rails] == ["alpha"]
-    assert fleet.power.measure.efficiency is not None
-    assert fleet.power.measure.efficiency.watts == 9.5
-    assert merge([fleet_of(Spec("alpha"))]).power is None
+def test_power_of_some_hosts_is_not_the_fleets() -> None:
+    """Their watts would be set against the I/Os of all."""
+    fleet = merge([fleet_of(Spec("alpha", watts=10.0)), fleet_of(Spec("beta"))])
+    assert fleet.power is not None
+    alpha, beta = fleet.power.measure.rails
+    assert (alpha.name, alpha.mean_w, alpha.joules) == ("alpha", 10.0, 40.0)
+    assert (beta.name, beta.mean_w, beta.known_s, beta.gap_s) == ("beta", None, 0.0, 4.0)
+    total = fleet.power.measure.total
+    assert (total.mean_w, total.known_s) == (None, 0.0)
+    assert fleet.power.measure.efficiency is None
+    assert all(row.power is None for row in fleet.intervals)
+    text = "the fleet's power is not known: not measured on beta; beta: power not measured: the run"
+    assert fleet.power_text == f"{text} had no prober"
+    figures = power_of(fleet)
+    assert figures is not None and figures.remark == "power is not known: no samples of beta"
+    console = Console(width=200, file=io.StringIO())
+    print_result(fleet, console)
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    assert "power: unknown\n" in shown and "beta: unknown" in shown and fleet.power_text in shown
+
+
+def test_why_a_host_did_not_measure_power_is_said_with_it() -> None:
+    """Where no host did, that is all there is to say."""
+    beta = Spec("beta")
+    silent = of_host(result_of(beta, power_text="no feed is open"), facts_of(beta))
+    assert merge([fleet_of(Spec("alpha", watts=10.0)), silent]).power_text == (
+        "the fleet's power is not known: not measured on beta; beta: no feed is open"
+    )
+    neither = merge([silent])
+    assert (neither.power, neither.power_text) == (None, "no feed is open")
+
+
+def test_a_target_without_a_meter_does_not_hide_the_power_of_the_clients() -> None:
+    alpha = fleet_of(Spec("alpha", watts=10.0))
+    watched = without_run(facts_of(Spec("store"), role=Role.TARGET), alpha.workload, alpha.config)
+    fleet = merge([alpha, watched])
+    assert fleet.power is not None and fleet.power.measure.total.mean_w == 10.0
+    assert fleet.power_text == ""

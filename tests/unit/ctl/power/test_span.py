@@ -100,7 +100,7 @@ def test_a_rail_of_which_nothing_is_known_leaves_no_total() -> None:
     figures = asked(both)[0].between(0, 10 * SECOND)
     assert figures is not None and figures.net_w is None
     assert figures.rails[1].mean_w is not None
-    assert figures.remark == "power is not known: 10 s without samples"
+    assert figures.remark == f"power is not known: no samples of {figures.rails[0].name}"
 
 
 def test_ended_feeds_of_another_time_do_not_count() -> None:
