@@ -19,12 +19,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import DiskCounters
-from spekctl.documents.per_host import own_results
+from spekctl.documents.per_host import clients, own_results
 from spekctl.documents.result import Result
-from spekctl.documents.result_parts import Cell
+from spekctl.documents.result_parts import Cell, Clocks
 from spekctl.errors import UsageError
 from spekctl.exports import measured
 from spekctl.exports.measured import TIMES, WAYS, Way
@@ -64,13 +66,15 @@ def encode(*results: Result) -> bytes:
 
 
 def encode_clients(results: Sequence[Result]) -> bytes:
-    """The file of runs of several hosts, in their order; a fleet is its hosts."""
+    """The file of runs of several hosts, in their order; a fleet is its hosts, and last those that
+    have no result."""
+    silent = [own for result in results for own in _without_result(result)]
     results = [own for result in results for own in own_results(result)]
     if not results:
         raise UsageError("fio's JSON needs the result of a host, and no host of the fleet has one")
     ended = max(map(_ended_ns, results))
     name = "All clients"
-    whole = {"jobname": name, "groupid": 0, "error": max(map(_error, results))}
+    whole = {"jobname": name, "groupid": 0, "error": max(map(_error, [*results, *silent]))}
     return _encoded(
         {
             "fio version": _version(results),
@@ -78,7 +82,7 @@ def encode_clients(results: Sequence[Result]) -> bytes:
             "time": time.ctime(ended // 10**9),
             "global options": _ENGINE | _shared(results),
             "client_stats": [
-                *(_client(result) for result in results),
+                *(_client(result) for result in [*results, *silent]),
                 whole | _figures(results) | _host(name),
             ],
             "disk_util": [
@@ -88,6 +92,22 @@ def encode_clients(results: Sequence[Result]) -> bytes:
             ],
         }
     )
+
+
+def _without_result(fleet: Result) -> list[Result]:
+    """A failed run without figures for each client that gave no result, such as a lost host."""
+    outcome = replace(
+        fleet.outcome, ok=False, text="the host gave no result", errors=0, errors_by_cause={}
+    )
+    empty = replace(
+        fleet, hosts=None, common=None, outcome=outcome, cells=[], intervals=[], phases=[],
+        workers=[], targets=[], ending=None, start=Clocks(0, 0, 0), end=Clocks(0, 0, 0),
+    )  # fmt: skip
+    return [
+        replace(empty, environment=replace(fleet.environment, hostname=host.name))
+        for host in clients(fleet.hosts or [])
+        if host.run is None
+    ]
 
 
 # Metrics of a steady state that fio has, by spek's names.
@@ -183,10 +203,11 @@ def _runtime_ms(result: Result) -> int:
 
 
 def _error(result: Result) -> int:
-    """errno of the most frequent cause."""
+    """errno of the most frequent cause; EIO of a run that failed without a failed I/O, such as
+    by the removal of its device, because readers take 0 for a run that is whole."""
     causes = result.outcome.errors_by_cause
     if not causes:
-        return 0
+        return errno.EIO if result.failure else 0
     name = max(causes, key=lambda cause: causes[cause])
     return int(getattr(errno, name, errno.EIO))
 

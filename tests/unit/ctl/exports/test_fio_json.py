@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import json
 import subprocess
@@ -14,19 +15,19 @@ import pytest
 from lib.ctl import results
 from lib.ctl.command_line import Spekctl
 from lib.ctl.fio_jobs import fio
-from lib.ctl.fleets import Spec, result_of, three
+from lib.ctl.fleets import Spec, facts_of, fleet_of, result_of, three
 from lib.fakes.kernel import SECOND, FakeKernel
 from msgspec.structs import replace
 
 from spekctl.documents import steady
-from spekctl.documents.hosts import HostFacts
+from spekctl.documents.hosts import HostFacts, Role
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Clocks, EndingResult
 from spekctl.documents.steady import Criteria
 from spekctl.errors import ExitCode, UsageError
 from spekctl.exports import fio_json
 from spekctl.fleet.merge import merge, without_run
-from spekctl.kernel.records import Direction, Phase
+from spekctl.kernel.records import Direction, Phase, Reason
 
 
 def differences(ours: Any, theirs: Any, place: str = "") -> list[str]:
@@ -203,6 +204,18 @@ def test_an_empty_result_has_zeros() -> None:
     (job,) = json.loads(fio_json.encode(results.build(cells=())))["jobs"]
     assert job["read"]["iops"] == 0 and job["read"]["lat_ns"]["N"] == 0
     assert sum(job["latency_us"].values()) == 0
+
+
+def test_a_run_that_failed_without_an_error_of_io_has_one(ours: Result) -> None:
+    """Readers go by error alone."""
+    gone = replace(ours.outcome, ok=False, text="a device was removed", reason=Reason.DEVICE_GONE)
+    for outcome, code in (
+        (ours.outcome, 0),
+        (gone, errno.EIO),
+        (replace(gone, errors=3, errors_by_cause={"ENOSPC": 2, "EIO": 1}), errno.ENOSPC),
+    ):
+        (job,) = json.loads(fio_json.encode(replace(ours, outcome=outcome)))["jobs"]
+        assert job["error"] == code
 
 
 BUCKETS = (".percentile: only in one", ".bins: only in one")
@@ -391,6 +404,28 @@ def test_the_hosts_of_a_fleet_are_clients() -> None:
     assert [entry["read"]["total_ios"] for entry in stats] == [240, 160, 80, 480]
     assert "jobs" not in document
     assert document == json.loads(fio_json.encode_clients([fleet]))
+
+
+def test_a_lost_host_is_a_client_with_an_error() -> None:
+    alpha = fleet_of(Spec("alpha"))
+    target = facts_of(Spec("store"), role=Role.TARGET)
+    lost = facts_of(Spec("beta", lost_s=2))
+    fleet = merge([
+        alpha, *(without_run(facts, alpha.workload, alpha.config) for facts in (lost, target))
+    ])  # fmt: skip
+    document = json.loads(fio_json.encode(fleet))
+    stats = document["client_stats"]
+    assert [(entry["hostname"], entry["error"]) for entry in stats] == [
+        ("alpha", 0), ("beta", errno.EIO), ("All clients", errno.EIO)
+    ]  # fmt: skip
+    ours, silent, whole = (entry["read"] for entry in stats)
+    assert (silent["total_ios"], silent["runtime"]) == (0, 0)
+    assert whole["total_ios"] == ours["total_ios"] == 8
+    assert stats[1].keys() == stats[0].keys()
+    kept = json.loads(fio_json.encode(merge([alpha])))
+    assert [document[key] for key in ("timestamp", "disk_util")] == [
+        kept[key] for key in ("timestamp", "disk_util")
+    ]
 
 
 def test_a_fleet_is_no_step_and_needs_a_host_with_a_result() -> None:
