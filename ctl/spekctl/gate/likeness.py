@@ -134,6 +134,8 @@ def _instrument(result: Result) -> dict[str, Any]:
         "per-I/O log": any(run.log is not None for run in _runs(result)),
         "prober interval (ns)": next(iter(probers)) if len(probers) == 1 else "not the same on all",
         "power sources": None if power is None else [feed.source for feed in power.feeds],
+        "power feeds": None if power is None else [feed.name for feed in power.feeds],
+        "power baseline (W)": None if power is None else power.baseline_w,
     }
 
 

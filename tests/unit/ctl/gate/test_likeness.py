@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.fleets import Spec, facts_of, fleet_of, result_of
+from lib.ctl.fleets import Spec, facts_of, fleet_of, power_of, result_of
 from lib.ctl.verdicts import A, changed, runs, sides
 from msgspec.structs import replace
 
 from spekctl.documents.result import Result
-from spekctl.documents.result_parts import ReplayResult
+from spekctl.documents.result_parts import FeedResult, ReplayResult
 from spekctl.documents.verdict import Difference
 from spekctl.errors import ExitCode, RefusedError
 from spekctl.fleet.merge import merge, of_host
 from spekctl.gate import likeness
 from spekctl.gate.judged import Run
+from spekctl.kernel.records import FeedState
 
 
 def target(**facts: Any) -> Callable[[Result], Result]:
@@ -100,6 +102,32 @@ def test_a_side_is_of_one_kind_whatever_may_vary(
     right[3] = Run(right[3].path, change(right[3].result))
     with pytest.raises(Exception, match=r"one side mixes .* in 1\.json, and .* in 7\.json"):
         likeness.check(left, right, [name])
+
+
+def metered(result: Result, baseline_w: float = 0.0, feed: str = "psu") -> Result:
+    source = FeedResult(1, feed, "ina226", FeedState.OPEN, 0, 0, 0, 0, 0, 0)
+    power = replace(power_of(10.0, 3.0), feeds=[source], baseline_w=baseline_w)
+    return replace(result, power=power)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"baseline_w": 8.0}, "power baseline (W) is 0.0 in 0.json, and 8.0 in 1.json"),
+        ({"feed": "12V"}, 'power feeds is ["psu"] in 0.json, and ["12V"] in 1.json'),
+    ],
+)
+def test_power_less_another_baseline_or_of_another_feed_is_refused(
+    change: dict[str, Any], sentence: str
+) -> None:
+    """The same device would be better by it."""
+    left = [Run(run.path, metered(run.result)) for run in runs(0, A)]
+    right = [Run(run.path, metered(run.result, **change)) for run in runs(1, A)]
+    with pytest.raises(RefusedError, match=re.escape(sentence)):
+        likeness.check(left, right, [])
+    (difference,) = likeness.check(left, right, ["instrument"])
+    assert difference.condition == "instrument"
+    assert likeness.check(left, left, []) == []
 
 
 def test_what_says_only_where_a_run_was_may_differ(spekctl: Spekctl, tmp_path: Path) -> None:
