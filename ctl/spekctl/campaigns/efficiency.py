@@ -57,6 +57,11 @@ def compare(paths: Sequence[Path]) -> Comparison:
         for path, report in reports
         if not any(_rows(report))
     ]
+    remarks += [
+        f"{path}: its test did not pass: {report.verdict}"
+        for path, report in reports
+        if not isinstance(report, DcseReport) and not report.passed and any(_rows(report))
+    ]
     return Comparison(rows, [*remarks, *_of_one_system(reports)])
 
 

@@ -97,13 +97,19 @@ def judge(
     drawer: int | None = None,
     least_methods: int | None = None,
 ) -> Judged:
-    """The best configuration for each metric, and the checklist."""
-    rows = (_best(kind.name, configurations, drawer) for kind in KINDS)
+    """The best configuration for each metric, of those whose test passed, and the checklist."""
+    passed = [config for config in configurations if config.report.passed]
+    rows = (_best(kind.name, passed, drawer) for kind in KINDS)
     best = [row for row in rows if row is not None]
     categories = {config.report.taxonomy or "-" for config in configurations}
     remarks = [
         "checklist and range of drives: draft 3 of Energy Star's version 1.0 as shown in a talk,"
         " not the published text"
+    ]
+    remarks += [
+        f"{config.name} does not count, because its test did not pass: {config.report.verdict}"
+        for config in configurations
+        if not config.report.passed
     ]
     if len(categories) > 1:
         remarks.append(f"the reports are of several categories: {', '.join(sorted(categories))}")

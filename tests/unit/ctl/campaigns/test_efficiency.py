@@ -68,21 +68,32 @@ def test_a_report_without_a_metric_is_named_with_its_reason(tmp_path: Path) -> N
     assert compared.remarks == [f"{path}: there is no metric: performance only: no power"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_test_that_failed_is_said(tmp_path: Path, kind: str) -> None:
+    assert efficiency.compare([written(tmp_path, kind, passed=True)]).remarks == []
+    path = written(tmp_path, kind, passed=False, verdict="failed: conditioning: errors")
+    compared = efficiency.compare([path])
+    assert compared.rows and compared.remarks == [
+        f"{path}: its test did not pass: failed: conditioning: errors"
+    ]
+
+
 def test_devices_tell_whether_the_system_is_the_same(tmp_path: Path) -> None:
     first = replace(facts(), path="/dev/sda", serial="A", bytes=10**12)
     second = replace(first, path="/dev/sdb")
     # Under another name, the same.
     same = [
         written(tmp_path, "spc1e", targets=[first]),
-        written(tmp_path, "spc2e", targets=[second]),
+        written(tmp_path, "spc2e", targets=[second], passed=True),
     ]
     assert efficiency.compare(same).remarks == []
     different = replace(first, serial="B")
-    path = written(tmp_path, "emerald", targets=[different])
+    path = written(tmp_path, "emerald", targets=[different], passed=True)
     (remark,) = efficiency.compare([*same, path]).remarks
     assert remark.startswith(f"{path} is of /dev/sda (1,000.0 GB), {same[0]} of /dev/sda")
     nameless = replace(first, serial="")
-    moved = written(tmp_path, "emerald", targets=[replace(nameless, path="/dev/sdc")])
+    elsewhere = [replace(nameless, path="/dev/sdc")]
+    moved = written(tmp_path, "emerald", targets=elsewhere, passed=True)
     assert efficiency.compare([written(tmp_path, "spc1e", targets=[nameless]), moved]).remarks
 
 

@@ -63,6 +63,19 @@ def test_a_phase_beyond_its_limits_does_not_count() -> None:
     assert {row.configuration for row in judged.best} == {"a"}
 
 
+def test_a_test_that_failed_does_not_count() -> None:
+    """Its conditioning may be what failed, which has no metric of its own."""
+    better = report(ALL | {"random-read": (Fraction(5000), Fraction(100))})
+    failed = structs.replace(better, passed=False, verdict="failed: conditioning: no device")
+    both = best.judge([Configuration("a", report(), 1), Configuration("b", failed, 1)])
+    assert {row.configuration for row in both.best} == {"a"}
+    remark = "b does not count, because its test did not pass: failed: conditioning: no device"
+    assert any(text.startswith(remark) for text in both.remarks)
+    alone = best.judge([Configuration("b", failed, 1)], least_methods=1)
+    assert alone.best == [] and not alone.is_complete
+    assert verdicts(alone)["data of random"] == "no"
+
+
 @pytest.mark.parametrize(
     ("drives", "drawer", "ends"),
     [
