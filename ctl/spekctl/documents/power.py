@@ -14,6 +14,10 @@ from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Efficiency, IntervalPower, PowerResult, RailPower
 from spekctl.kernel.records import Use
 
+# Share of a span that may be without samples if its mean power is to be judged. Beyond it, what was
+# drawn in that time could shift the mean by more than most changes that are looked for.
+MOST_UNKNOWN = 0.05
+
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -132,9 +136,21 @@ class PowerFigures(Part, frozen=True):
         if self.net_w is None:
             return f"power is not known: {total.gap_s:.3g} s without samples"
         if total.gap_s > 0:
-            whole = total.known_s + total.gap_s
-            return f"power is unknown for {total.gap_s:.3g} s of {whole:.3g} s"
+            return gap_text(total.gap_s, total.known_s + total.gap_s)
         return ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its mean is that of the span: the share without samples is at most
+        MOST_UNKNOWN."""
+        total = self.total
+        whole_s = total.known_s + total.gap_s
+        return self.net_w is not None and total.gap_s <= MOST_UNKNOWN * whole_s
+
+
+def gap_text(gap_s: float, whole_s: float) -> str:
+    """That power is not known for part of a span."""
+    return f"power is unknown for {gap_s:.3g} s of {whole_s:.3g} s"
 
 
 def power_of(result: Result) -> PowerFigures | None:

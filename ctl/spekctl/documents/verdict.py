@@ -71,6 +71,9 @@ class Check(Part, frozen=True):
     set_by: Annotated[
         str, Meta(description="The part of the load that fixes the figure; empty: none does.")
     ] = ""
+    remark: Annotated[
+        str, Meta(description="What makes the figure less certain, or why it is missing.")
+    ] = ""
 
 
 class GateVerdict(StrEnum):

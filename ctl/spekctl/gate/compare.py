@@ -97,7 +97,7 @@ def compare(
         b=named[1],
         differences=differences,
         figures=figures,
-        remarks=_remarks(a, b, method, vary, differences),
+        remarks=[*_remarks(a, b, method, vary, differences), *_of_figures(chosen, [*a, *b])],
         verdict=first.verdict,
         text=first.text,
         functions=changed,
@@ -133,7 +133,9 @@ def _values(metric: Metric, runs: Sequence[Run]) -> list[float]:
     for run in runs:
         value = metric.value(run.result)
         if value is None:
-            raise UsageError(f"{run.file} does not have {metric.name}")
+            remark = metric.remark(run.result)
+            why = f": {remark}" if remark else ""
+            raise UsageError(f"{run.file} does not have {metric.name}{why}")
         values.append(float(value))
     return values
 
@@ -341,3 +343,14 @@ def _remarks(
             " a change; alternate them, as in A B B A"
         )
     return remarks
+
+
+def _of_figures(metrics: Sequence[Metric], runs: Sequence[Run]) -> list[str]:
+    """What makes figures less certain, run by run; figures of one kind say the same."""
+    said = [
+        f"{run.file}: {remark}"
+        for run in runs
+        for metric in metrics
+        if (remark := metric.remark(run.result))
+    ]
+    return list(dict.fromkeys(said))

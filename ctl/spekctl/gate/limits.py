@@ -186,6 +186,9 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
     reason = "" if value is None else paced.set_by_load(metric.name, run.result)
     if reason:
         text += f"; it is set by {reason}, so that a faster device has no better one"
+    remark = metric.remark(run.result)
+    if remark:
+        text += f"; {remark}"
     return Check(
         run=index,
         metric=metric.name,
@@ -196,6 +199,7 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
         verdict=verdict,
         text=text,
         set_by=reason,
+        remark=remark,
     )
 
 

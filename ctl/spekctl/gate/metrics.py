@@ -14,6 +14,7 @@ from typing import Literal
 from spekctl.condition import Unit, unit_of
 from spekctl.documents import histogram, unanswered
 from spekctl.documents.hosts import WindowSum
+from spekctl.documents.power import MOST_UNKNOWN, power_of
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Cell, Total
 from spekctl.documents.times import PERCENTILES
@@ -24,7 +25,8 @@ from spekctl.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A figure of a result; its value is None where the result does not have it."""
+    """A figure of a result; its value is None where the result does not have it. @remark: what
+    makes it less certain, or why it is missing; empty if there is nothing to say."""
 
     name: str
     unit: Unit
@@ -33,6 +35,7 @@ class Metric:
     get: Callable[[Result], float | None]
     # Of times: what I/Os in flight at the end make it at least; None: nothing.
     least: Callable[[Result], float | None] = lambda result: None
+    remark: Callable[[Result], str] = lambda result: ""
 
     def __str__(self) -> str:
         return self.name
@@ -95,7 +98,7 @@ def _times(direction: str) -> list[Metric]:
             _computed(direction, kind, COMPUTED[statistic])
             if statistic in COMPUTED
             else _of(direction, _time(kind, statistic)),
-            _at_least(direction, kind, statistic),
+            least=_at_least(direction, kind, statistic),
         )
         for kind, words in TIMES.items()
         for statistic in STATISTICS
@@ -197,15 +200,28 @@ def _per_io(result: Result, amount: int) -> float | None:
 
 
 def _power(result: Result) -> float | None:
-    return None if result.power is None else result.power.measure.total.mean_w
+    """Missing if it is known for too little of the measure phase."""
+    power = power_of(result)
+    return power.total.mean_w if power is not None and power.is_known else None
 
 
 def _efficiency(name: str) -> Callable[[Result], float | None]:
     def get(result: Result) -> float | None:
         efficiency = None if result.power is None else result.power.measure.efficiency
-        return None if efficiency is None else float(getattr(efficiency, name))
+        if efficiency is None or _power(result) is None:
+            return None
+        return float(getattr(efficiency, name))
 
     return get
+
+
+def _power_remark(result: Result) -> str:
+    power = power_of(result)
+    if power is None:
+        return result.power_text
+    if power.remark and power.net_w is not None and not power.is_known:
+        return f"{power.remark}; at most {MOST_UNKNOWN:.0%} may be unknown"
+    return power.remark
 
 
 METRICS: dict[str, Metric] = {
@@ -233,17 +249,21 @@ METRICS: dict[str, Metric] = {
             "backlog", Unit.COUNT, "lower", "largest backlog at the end of an interval",
             lambda result: result.outcome.backlog_max,
         ),
-        Metric("power", Unit.POWER, "lower", "mean power of all rails", _power),
+        Metric(
+            "power", Unit.POWER, "lower", "mean power of all rails", _power,
+            remark=_power_remark,
+        ),
         Metric(
             "iops_per_w", Unit.RATE_PER_POWER, "higher", "I/Os per second and watt",
-            _efficiency("iops_per_w"),
+            _efficiency("iops_per_w"), remark=_power_remark,
         ),
         Metric(
             "mw_per_iops", Unit.POWER_PER_RATE, "lower", "power per I/O per second",
-            _efficiency("mw_per_iops"),
+            _efficiency("mw_per_iops"), remark=_power_remark,
         ),
         Metric(
-            "j_per_gib", Unit.ENERGY_PER_DATA, "lower", "energy per GiB", _efficiency("j_per_gib")
+            "j_per_gib", Unit.ENERGY_PER_DATA, "lower", "energy per GiB",
+            _efficiency("j_per_gib"), remark=_power_remark,
         ),
         *_times("all"),
         *(metric for direction in DIRECTIONS[1:] for metric in _rates(direction)),

@@ -26,7 +26,7 @@ def gate_parts(report: GateReport) -> Iterator[RenderableType]:
             yield f"{run.file}: {run.text}"
     for check in report.checks:
         missed = check.verdict in ("failed", "missing")
-        if _has_limit(check) and (missed or check.set_by):
+        if _has_limit(check) and (missed or check.set_by or check.remark):
             yield f"{'' if missed else 'note: '}{report.runs[check.run].file}: {check.text}"
     yield report.text
 

@@ -11,7 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from spekctl import files
+from spekctl.documents import power
 from spekctl.documents.result import Result, load_result
+from spekctl.documents.result_parts import IntervalPower, PowerResult, RailPower
 from spekctl.documents.times import PERCENTILES, Distribution
 from spekctl.gate.judged import Run
 from spekctl.vm import clock
@@ -71,6 +73,15 @@ def measured(
     )
     workers = [replace(worker, cpu_ns=cpu_ns) for worker in base.workers]
     return replace(rescaled, phases=phases, workers=workers)
+
+
+def powered(result: Result, watts: float, known_s: float = 3.0, gap_s: float = 0.0) -> Result:
+    """@result with a rail of this power, which is known for a part of the measure phase."""
+    rail = RailPower("psu", watts * known_s, watts, watts, watts, known_s, gap_s, 40)
+    total = result.totals.all
+    whole = IntervalPower([rail], power.total_of([rail]))
+    measure = power.figures(whole, 0.0, total.iops, total.bytes_per_s)
+    return replace(result, power=PowerResult([], 0.0, measure, 0, 0.0, 0.0))
 
 
 def put(path: Path, result: Result) -> Path:

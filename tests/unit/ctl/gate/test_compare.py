@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.ctl.verdicts import A, changed, measured, put, runs, sides
+from lib.ctl.verdicts import A, changed, measured, powered, put, runs, sides
 from msgspec.structs import replace
 
 from spekctl.documents.verdict import Change
@@ -251,3 +251,20 @@ def test_runs_without_io_are_not_the_same(counts: bool) -> None:
     b = [Run(run.path, changed(run.result, totals={"all": nothing})) for run in b]
     with pytest.raises(RefusedError, match=r"failed .*no I/O completed"):
         compare.compare(a, b, rules(primary=find("errors")))
+
+
+def with_power(side: list[Run], watts: float, gap_s: float = 0.0) -> list[Run]:
+    return [Run(run.path, powered(run.result, watts, 3.0 - gap_s, gap_s)) for run in side]
+
+
+def test_power_with_gaps_is_remarked_upon_and_refused_if_it_is_hardly_known() -> None:
+    fixed = rules(primary=find("power"), others=[find("iops_per_w")])
+    whole = with_power(runs(0, A), 10.0)
+    again = with_power(runs(1, A), 10.0)
+    assert not any("unknown" in text for text in compare.compare(whole, again, fixed).remarks)
+    short = with_power(runs(1, A), 8.0, 0.1)
+    said = [text for text in compare.compare(whole, short, fixed).remarks if "unknown" in text]
+    assert said == [f"{run.file}: power is unknown for 0.1 s of 3 s" for run in short]
+    hardly = with_power(runs(1, A), 8.0, 2.999)
+    with pytest.raises(UsageError, match=r"does not have power: power is unknown for 3 s of 3 s"):
+        compare.compare(whole, hardly, fixed)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lib.ctl import frozen
 from lib.ctl.command_line import Spekctl
-from lib.ctl.verdicts import IOPS_900, measured, results_to_judge
+from lib.ctl.verdicts import IOPS_900, measured, powered, put, results_to_judge
 
 from spekctl.errors import ExitCode
 from spekctl.gate import limits
@@ -126,3 +126,36 @@ def test_a_limit_that_is_missed_anyway_is_missed_by_what_completed() -> None:
         "response.max is 5.00 ms, more than 1.00 ms",
         "response.mean is 5.00 ms",
     ]
+
+
+POWER = """
+[[limit]]
+metric = "power"
+max = "6W"
+
+[[limit]]
+metric = "iops_per_w"
+min = 100
+"""
+
+
+@pytest.mark.parametrize(
+    ("known_s", "gap_s", "code", "said"),
+    [
+        (3.0, 0.0, ExitCode.OK, ""),
+        (2.9, 0.1, ExitCode.OK, "note: a.json: power is 5.00 W, at most 6.00 W allowed; power is"
+         " unknown for 0.1 s of 3 s\n"),
+        (2.8, 0.2, ExitCode.UNDECIDED, "a.json: the result does not have power; power is unknown"
+         " for 0.2 s of 3 s; at most 5% may be unknown\n"),
+        (0.001, 2.999, ExitCode.UNDECIDED, "a.json: the result does not have iops_per_w; power is"
+         " unknown for 3 s of 3 s; at most 5% may be unknown\n"),
+    ],
+)  # fmt: skip
+def test_power_that_is_hardly_known_keeps_no_limit(
+    spekctl: Spekctl, tmp_path: Path, known_s: float, gap_s: float, code: ExitCode, said: str
+) -> None:
+    (tmp_path / "limits.toml").write_text(POWER)
+    put(tmp_path / "a.json", powered(measured(1), 5.0, known_s, gap_s))
+    outcome = spekctl("gate", "limits.toml", "a.json")
+    assert outcome.code == code, outcome.err
+    assert said in outcome.out and ("unknown" in outcome.out) == bool(said)
