@@ -81,6 +81,13 @@ def of_test(
 def _facts_of(load: spc2.Report | None, rest: Idle | None, remarks: Sequence[str]) -> Facts:
     powers: list[PowerFigures | None] = [run.power for run in load.runs] if load else []
     said = [*remarks, *(load.remarks if load is not None else [])]
+    said += [
+        f"{run.step.name}: {run.power.remark}"
+        for run in (load.runs if load is not None else [])
+        if run.power is not None and run.power.remark
+    ]
+    if rest is not None and rest.power is not None and rest.power.remark:
+        said.append(f"idle: {rest.power.remark}")
     facts = energy.facts_of(load, rest, load is not None and load.passed, said)
     baselines = baseline_remarks([*powers, rest.power if rest is not None else None])
     return replace(facts, remarks=[*facts.remarks, *baselines])

@@ -8,7 +8,9 @@ import os
 import signal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from lib.ctl.campaign_command import interrupt_in_run
 from lib.ctl.command_line import Spekctl
@@ -62,6 +64,23 @@ def test_a_test_measures_idle_and_load(
     assert power.closed == 1 and kernel.closed and len(power.asked) == 1
     assert "usage profiles" in outcome.out and "…" not in outcome.out
     assert "SPC-2/E " not in outcome.out.replace("SPC-2/E-like", "")
+
+
+def test_for_how_long_power_is_unknown_is_said(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    """Of each run, and of the idle test."""
+    power.gap_s = 1.999
+    outcome = spekctl(*RUN, "--folder", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    remarks = report_of("t")["remarks"]
+    runs = json.loads(Path("t/report.json").read_text())["runs"]
+    for name in ["idle", *(spc2_name(run) for run in runs)]:
+        assert any(text.startswith(f"{name}: power is unknown for") for text in remarks), name
+
+
+def spc2_name(run: dict[str, Any]) -> str:
+    return msgspec.convert(run["step"], spc2.Step).name
 
 
 def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKernel) -> None:
