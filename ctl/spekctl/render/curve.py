@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.curve import Curve, Point, TimeFigures
+from spekctl.documents.power import gap_text
 from spekctl.documents.result import NOTHING
 from spekctl.render.console import print_parts
 
@@ -138,6 +139,13 @@ def power_cells(point: Point) -> tuple[str, str, str]:
     )
 
 
+def power_gap(point: Point) -> str:
+    """For how long of the measure phase the power of a point is not known; empty if it is."""
+    if point.power is None or not point.power.gap_s:
+        return ""
+    return gap_text(point.power.gap_s, point.measured_ns / 1e9)
+
+
 def times(figures: TimeFigures | None, names: tuple[str, ...]) -> list[str]:
     """The main figures of a point."""
     if figures is None:
@@ -154,6 +162,7 @@ def _notes(points: Sequence[Point]) -> list[str]:
     if any(baselines):
         less = " or ".join(units.format_watts(watts) for watts in sorted(baselines))
         notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
+    notes += [f"{point.name}: {text}" for point in points if (text := power_gap(point))]
     notes += [f"{point.name}: {point.beyond}" for point in points if point.beyond]
     failed = [
         point for point in points if not point.beyond and (not point.ok or point.limit_missed)

@@ -46,6 +46,13 @@ def test_power_is_shown_where_one_point_has_it() -> None:
     assert "are of the power less a baseline of 2.50 W" in text
 
 
+def test_for_how_long_power_is_unknown_is_said() -> None:
+    assert "unknown" not in shown(print_curve, a_curve([POWERED]))
+    gap = msgspec.structs.replace(POWERED, power=Power(5.0, {"12V": 5.0}, 5.0, 0.75))
+    text = shown(print_curve, a_curve([gap, OPEN[1]]))
+    assert f"{gap.name}: power is unknown for 0.75 s of 1 s" in text
+
+
 def test_a_failed_run_and_an_empty_curve_are_said() -> None:
     failed = point(10, 1e6, 10, ok=False, text="3 I/Os failed")
     assert "0.2 BSU: 3 I/Os failed" in shown(print_curve, a_curve([failed]))

@@ -11,6 +11,7 @@ from lib.ctl.shown import contents, row_of
 from lib.ctl.spc1_steps import phase
 
 from spekctl.documents import spc1
+from spekctl.documents.curve import Power
 from spekctl.documents.spc1 import Check, Step
 
 SECOND = 10**9
@@ -50,6 +51,16 @@ def test_the_search_is_apart_from_the_phases(tmp_path: Path) -> None:
     assert row_of(searched, "search-8")[1] == "8" and "search-8" not in measured
     ends = [row_of(measured, name)[-1] for name in ("iops", "ramp-80", "ramp-50")]
     assert ends == ["kept", "MISSED", "ERRORS"]
+
+
+def test_for_how_long_power_is_unknown_is_said(tmp_path: Path) -> None:
+    known, gap = phase(step("iops", "iops", 20), 0.002), phase(step("search", "search-8", 8), 0.002)
+    point = msgspec.structs.replace(gap.point, power=Power(5.0, {}, 5.0, 0.75))
+    phases = [known, msgspec.structs.replace(gap, point=point)]
+    text = contents(report(tmp_path, phases=phases))
+    whole_s = point.measured_ns / 1e9
+    assert f"  search-8: power is unknown for 0.75 s of {whole_s:.3g} s" in text
+    assert "unknown" not in contents(report(tmp_path, phases=[known]))
 
 
 def test_a_limit_shows_its_worst_case(tmp_path: Path) -> None:
