@@ -172,7 +172,9 @@ def _notes(points: Sequence[Point]) -> list[str]:
 
 
 def csv_of(curve: Curve) -> str:
-    """A line for each point, times in ns, empty without a value."""
+    """A line for each point, times in ns, empty without a value. ok: the run came to its end
+    without errors and I/Os completed; limit_missed: it did not reach the steady state asked, or a
+    threshold ended it."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     rows = [_columns(point) for point in curve.points]
@@ -193,7 +195,8 @@ def _columns(point: Point) -> dict[str, object]:
             columns[f"{kind}_{name}_ns"] = getattr(figures, name) if figures is not None else None
     more = ("backlog", "left_over", "stretch", "cpu", "switches_per_io", "cpu_of", "errors")
     columns |= {name: getattr(point, name) for name in more}
-    columns["ok"] = int(point.ok)
+    columns["ok"] = int(point.ok and not point.empty)
+    columns["limit_missed"] = int(point.limit_missed)
     power, cost = point.power, point.efficiency
     columns["watts"] = power.watts if power is not None else None
     columns["joules"] = power.joules if power is not None else None

@@ -78,3 +78,16 @@ def test_csv_has_a_line_for_each_point_and_nothing_for_what_is_unknown() -> None
     assert float(rows[0]["iops_per_w"]) == pytest.approx(200)
     assert [rows[1][name] for name in ("offered_iops", "watts", "slip_p50_ns")] == ["", "", ""]
     assert csv_of(a_curve([])) == ""
+
+
+def test_csv_says_whether_a_point_counts() -> None:
+    """A run without I/O came to its end, and no figure of it is one of the device."""
+    points = [
+        OPEN[0],
+        msgspec.structs.replace(OPEN[0], ios=0, iops=0.0),
+        msgspec.structs.replace(OPEN[0], limit_missed=True),
+        msgspec.structs.replace(OPEN[0], ok=False),
+    ]
+    rows = list(csv.DictReader(csv_of(a_curve(points)).splitlines()))
+    told = [(row["ok"], row["limit_missed"]) for row in rows]
+    assert told == [("1", "0"), ("0", "0"), ("1", "1"), ("0", "0")]
