@@ -11,6 +11,7 @@ import contextlib
 
 from spekctl.block import device as devices
 from spekctl.block.device import Device
+from spekctl.documents.device import DeviceFacts
 from spekctl.errors import RefusedError, UsageError
 
 _WHAT = "has just been replaced by another device"
@@ -21,7 +22,7 @@ def refusal(device: Device, diskseq: int = 0) -> RefusedError:
     has been seen there, if it is known."""
     with contextlib.suppress(UsageError):
         here = devices.find(device.path)
-        if _differ(device, here):
+        if differ(device, here):
             return RefusedError(_sentence(device, f"is {_named(here)} now"))
         # The first one may be back.
         seen = f"was disk {diskseq} meanwhile" if diskseq else ""
@@ -34,21 +35,17 @@ def now_at(device: Device) -> Device | None:
     is there, or nothing is."""
     with contextlib.suppress(UsageError):
         here = devices.find(device.path)
-        return here if _differ(device, here) else None
+        return here if differ(device, here) else None
     return None
 
 
-def sentence(device: Device, here: Device) -> str:
+def sentence(device: DeviceFacts, here: DeviceFacts) -> str:
     """That @here has taken the place of @device."""
     return _sentence(device, f"is {_named(here)} now")
 
 
-def _sentence(device: Device, now: str) -> str:
-    both = f": it was {_named(device)}, and {now}" if now else ""
-    return f"{device.path} {_WHAT}{both}"
-
-
-def _differ(before: Device, here: Device) -> bool:
+def differ(before: DeviceFacts, here: DeviceFacts) -> bool:
+    """True if @here is another device than @before, which was looked at earlier."""
     if (before.major, before.minor) != (here.major, here.minor):
         return True
     if before.diskseq and here.diskseq:
@@ -59,7 +56,12 @@ def _differ(before: Device, here: Device) -> bool:
     return any(old and new and old != new for old, new in names)
 
 
-def _named(device: Device) -> str:
+def _sentence(device: DeviceFacts, now: str) -> str:
+    both = f": it was {_named(device)}, and {now}" if now else ""
+    return f"{device.path} {_WHAT}{both}"
+
+
+def _named(device: DeviceFacts) -> str:
     """As messages call the disk behind a path: by its serial number or WWN, and by its number."""
     number = f"{device.major}:{device.minor}/{device.diskseq}"
     name = device.serial or device.wwn

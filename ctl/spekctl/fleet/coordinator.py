@@ -182,7 +182,9 @@ class Coordinator:
                     run=self.run_id,
                     role=host.role,
                     toml=_toml_of(self.plan, described),
-                    devices=[device.path for device in described.devices],
+                    devices=[
+                        wire.DeviceAsked(device.path, device.facts) for device in described.devices
+                    ],
                     slices=given.get(host.name, []),
                     options=dict(host.options),
                     destroy=list(host.destroy),

@@ -13,9 +13,10 @@ import msgspec
 
 from spekctl import files
 from spekctl.block import device as block_device
+from spekctl.block import replaced
 from spekctl.block.device import Device
 from spekctl.errors import ExitCode, RefusedError
-from spekctl.fleet.wire import Claim, Watched
+from spekctl.fleet.wire import Claim, DeviceAsked, Watched
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.prober import Prober
@@ -282,7 +283,7 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     load, wish = options.read(asked.options)
     workload = workload_file.parse(asked.toml)
     # The plan has all devices; an asu's own is one of them.
-    devices = block_device.targets(asked.devices)
+    devices = _still_there(asked.devices)
     load = dataclasses.replace(load, seed=asked.seed)
     rooms = [Room(part.start, part.bytes) for part in asked.slices]
     if asked.purge:
@@ -301,6 +302,19 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     place = FilePlace(wish.log) if wish.log is not None else None
     wanted = measuring.with_log(wanted, place, wish.log_buffer)
     return measuring.with_slices(wanted, wish.heat_map), wish
+
+
+def _still_there(asked: Sequence[DeviceAsked]) -> list[Device]:
+    """The devices that the host has described; RefusedError if a path means another disk now."""
+    devices = block_device.targets([device.path for device in asked])
+    texts = [
+        replaced.sentence(described.facts, here)
+        for described, here in zip(asked, devices, strict=True)
+        if replaced.differ(described.facts, here)
+    ]
+    if texts:
+        raise RefusedError("; ".join(texts))
+    return devices
 
 
 def _replay_of(

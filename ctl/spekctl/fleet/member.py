@@ -516,7 +516,7 @@ def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
                 bytes=device.bytes,
                 logical_block=device.logical_block,
                 zone_bytes=device.zone_bytes,
-                facts=_facts(device),
+                facts=facts_of(device),
                 in_use=holders.get(device.node, ""),
                 discards=replay_request.discards(device),
             )
@@ -524,7 +524,7 @@ def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
     return seen
 
 
-def _facts(device: Device) -> DeviceFacts:
+def facts_of(device: Device) -> DeviceFacts:
     """What documents have of a device, without what it has counted."""
     values = {name: getattr(device, name) for name in DeviceFacts.__struct_fields__}
     return DeviceFacts(**{**values, "path": recorded.text(device.path)})

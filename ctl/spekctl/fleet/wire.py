@@ -24,7 +24,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 7
+PROTOCOL = 8
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -180,6 +180,14 @@ class ReplayPart(Part, frozen=True):
     own: list[ReplayPiece]
 
 
+class DeviceAsked(Part, frozen=True):
+    """A device to claim. @facts: what the host said of it when it described itself: another disk at
+    @path is refused."""
+
+    path: str
+    facts: DeviceFacts
+
+
 class Claim(Part, frozen=True):
     """claim: claim the devices, check them, and get ready; answers with a Claimed. A host accepts
     one of them in its life. @slices: one for each device, or none. @holds: the devices are held for
@@ -190,7 +198,7 @@ class Claim(Part, frozen=True):
     run: str
     role: str
     toml: str
-    devices: list[str]
+    devices: list[DeviceAsked]
     slices: list[Slice]
     options: dict[str, str | bool | list[str]]
     destroy: list[str]

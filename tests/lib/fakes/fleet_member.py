@@ -12,7 +12,7 @@ from lib.fakes.fleet_host import PacedKernel
 from lib.fakes.machine import disk
 
 from spekctl.fleet import selector, wire
-from spekctl.fleet.member import Member
+from spekctl.fleet.member import Member, facts_of
 from spekctl.run.candidates import Candidate
 from spekctl.run.rights import Rights
 from spekctl.workload import file, override
@@ -77,13 +77,19 @@ class Rig:
         return [event for event in self.said if isinstance(event, wire.Done)]
 
 
+def device_asked(**changes: Any) -> wire.DeviceAsked:
+    """A disk, as its host has described it."""
+    device = disk(**changes)
+    return wire.DeviceAsked(device.path, facts_of(device))
+
+
 def asked(**changes: Any) -> wire.Claim:
     """A load of two seconds."""
     values: dict[str, Any] = {
         "run": RUN,
         "role": "client",
         "toml": override.to_toml(file.load("random-read-4k")),
-        "devices": ["/dev/fake0"],
+        "devices": [device_asked()],
         "slices": [],
         "options": {"time": "2s"},
         "destroy": [],

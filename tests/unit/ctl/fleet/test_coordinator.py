@@ -76,6 +76,10 @@ def test_all_hosts_run_with_one_start() -> None:
             *(Verb.RESULT, Verb.RELEASE),
         ]
         assert host.asked.count(Verb.CLAIM) == host.asked.count(Verb.ARM) == 1
+        assert host.claimed is not None
+        assert host.claimed.devices == [
+            wire.DeviceAsked(seen.path, seen.facts) for seen in host.devices
+        ]
 
 
 def test_hosts_have_seeds_of_their_own_that_follow_from_the_fleets() -> None:

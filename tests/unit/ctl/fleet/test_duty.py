@@ -10,11 +10,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib.fakes.fleet_member import LentRights, asked
+from lib.fakes.fleet_member import LentRights, asked, device_asked
 from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk
 from lib.fakes.prober import START_NS, FakeProber
 from lib.waiting import eventually
 
+from spekctl.block import device
 from spekctl.errors import RefusedError, SpekError, UsageError
 from spekctl.fleet import duty
 from spekctl.fleet.wire import Watched
@@ -52,6 +54,24 @@ def test_a_load_is_logged_where_it_runs(
         duty.request_of(asked(options={"log": "/nowhere/log"}), LentRights())
     with pytest.raises(UsageError, match="--log-buffer needs --log"):
         duty.request_of(asked(options={"log-buffer": "65536"}), LentRights())
+
+
+def test_only_a_disk_that_has_changed_is_refused(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = {"/dev/fake0": disk(diskseq=5), "/dev/fake1": disk("/dev/fake1", wwn="naa.2")}
+    monkeypatch.setattr(device, "find", lambda path: here[path])
+    both = [device_asked(diskseq=5), device_asked(path="/dev/fake1", wwn="naa.2")]
+    request, _ = duty.request_of(asked(devices=both), LentRights())
+    assert request.devices == list(here.values())
+    # Without sequence numbers, as in a container, names tell disks apart.
+    here["/dev/fake1"] = disk("/dev/fake1", wwn="naa.3")
+    with pytest.raises(RefusedError, match=r"^/dev/fake1 has just been replaced by another device"):
+        duty.request_of(asked(devices=both), LentRights())
+    # A link such as /dev/disk/by-path/... leads elsewhere.
+    here["/dev/fake0"] = disk(minor=3)
+    with pytest.raises(RefusedError, match=r"^/dev/fake0 has .*; /dev/fake1 has just"):
+        duty.request_of(asked(devices=both), LentRights())
 
 
 def test_a_target_is_watched_from_its_claim_until_it_is_stopped(

@@ -11,7 +11,8 @@ from lib.fakes.fleet_members import Members, coordinator, plan_text, use
 from lib.fakes.machine import disk
 from lib.waiting import eventually
 
-from spekctl.errors import SpekError, UsageError
+from spekctl.block import device
+from spekctl.errors import RefusedError, SpekError, UsageError
 from spekctl.fleet import plan, selector
 from spekctl.fleet.steps import FleetSteps
 from spekctl.run.job import Interrupts
@@ -96,6 +97,27 @@ def test_hosts_that_share_a_device_write_slices_of_it(
     assert all(len(set(each)) == 1 for each in starts.values())
     assert len({each[0] for each in starts.values()}) == 3
     assert request.config.asus[0].extents[0].start == starts["a"][0]
+
+
+def test_a_disk_that_takes_anothers_path_after_the_check_is_refused(
+    monkeypatch: pytest.MonkeyPatch, rig: Rig
+) -> None:
+    """As after a login to an iSCSI target, or a swap of disks in a bay."""
+    writes = file.load("random-write-4k")
+    rig.coordinator.plan = plan.parse(plan_text(["c", "b", "a"]), instead=writes)
+    there = {"serial": "AAAA", "diskseq": 5}
+    monkeypatch.setattr(selector, "find", lambda text: disk(text, **there))
+    steps = rig.steps()
+    request = steps.request(writes, Options(depth=3, time_ns=SECOND, write=True))
+    monkeypatch.setattr(device, "find", lambda path: disk(path, serial="BBBB", diskseq=9))
+    with pytest.raises(RefusedError) as refused, steps.claimed(rig.interrupts, write=True):
+        steps.measure(request)
+    sentence = (
+        "/dev/fake0 has just been replaced by another device: it was AAAA (250:0/5),"
+        " and is BBBB (250:0/9) now"
+    )
+    assert str(refused.value) == "; ".join(f"{name}: {sentence}" for name in "cba")
+    assert rig.engine.claims() == [[], [], []]
 
 
 def test_a_run_that_nobody_has_a_result_of_is_an_error(rig: Rig) -> None:
