@@ -24,7 +24,7 @@ from spekctl.run import replay, until
 from spekctl.run.job import Request
 from spekctl.run.placing import near_devices
 from spekctl.run.replay import LeftOut, Replay
-from spekctl.run.targets import targets_of
+from spekctl.run.targets import Room, moved, targets_of
 from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.mapping import Mapper, Survey
@@ -247,7 +247,9 @@ def build(
     company = None
     if others:
         remainder = msgspec.structs.replace(workload, stream=others)
-        company = resolve(remainder, options, targets_of(devices))
+        # Other machines have the rest of the devices, for these streams as for the trace.
+        rooms = [Room(piece.start, piece.bytes) for piece in part.own] if part is not None else []
+        company = moved(resolve(remainder, options, targets_of(devices, rooms)), rooms)
     config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without, company)
     until.check(options.until, options.stop_when or (), config)
     waits = source.closed is not None and not source.think

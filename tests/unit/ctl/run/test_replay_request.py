@@ -13,12 +13,18 @@ from lib.ctl.command_line import Outcome, Spekctl
 from lib.ctl.log_files import records, written
 from lib.ctl.schemas import validator
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel
+from lib.fakes.machine import disk
 
 from spekctl.documents import result
 from spekctl.errors import ExitCode
 from spekctl.kernel import traces
 from spekctl.kernel.records import Reason, ReplayInfo
+from spekctl.run import replay_request
 from spekctl.run.replay import RECORD
+from spekctl.trace.mapping import Target
+from spekctl.trace.part import Part, Piece
+from spekctl.workload import file as workload_file
+from spekctl.workload.options import Options
 
 HEAD = "at_us,offset_bytes,bytes,op\n"
 
@@ -447,6 +453,26 @@ def test_streams_beside_a_trace_come_first_as_they_are_alone(
     assert (config["time_ns"], config["count"], config["backend"]) == (0, 0, "bio")
     assert config["trace_records"] > 0
     assert document["replay"]["complete"]
+
+
+def test_streams_beside_a_part_of_a_trace_stay_in_that_part(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(trace.parent)
+    half = disk().bytes // 2
+    mail = workload_file.load(str(mixed(trace.parent)))
+    targets = [Target(2 * half, 512)]
+    starts = []
+    for start in (0, half):
+        trace.write_text(f"{HEAD}0,0,4096,read\n1000,{half},512,read\n")
+        part = Part(targets, [Piece(0, start, half)])
+        config = replay_request.build(mail, [disk()], Options(), part=part).config
+        beside, replayed = config.asus
+        scrub = config.streams[0]
+        assert (scrub.name, scrub.range_start, scrub.range_bytes) == ("scrub", 0, half)
+        assert (beside.bytes, replayed.bytes) == (half, 2 * half)
+        starts.append((beside.extents[0].start, replayed.extents[0].start))
+    assert starts == [(0, 0), (half, 0)]
 
 
 def test_the_table_names_both_loads(
