@@ -14,9 +14,8 @@ import click
 from click.core import ParameterSource
 
 from spekctl.errors import UsageError
+from spekctl.workload.imported import NEVER
 
-# Permission to write comes from the user, never from a file.
-NEVER = frozenset({"--write", "--destroy"})
 SEED_BITS = 32
 
 

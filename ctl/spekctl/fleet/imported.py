@@ -9,7 +9,7 @@ import msgspec
 
 from spekctl.documents.plan import FleetTable, HostTable, OptionTable, PlanFile, Share
 from spekctl.workload import options
-from spekctl.workload.imported import Imported
+from spekctl.workload.imported import NEVER, Imported
 from spekctl.workload.options import Kind
 
 # Files of other programs do not have it; a plan with this text is refused.
@@ -18,7 +18,7 @@ LISTEN = "ADDRESS OF THE CONTROLLER"
 
 def plan_of(step: Imported, workload: str) -> PlanFile:
     """The plan of an imported run with hosts. @workload: the name of its workload's file. Its
-    `listen` is to be filled in; until then the plan is refused."""
+    `listen` is to be filled in; until then the plan is refused. It never permits writes."""
     given = _options(step)
     # Other programs let each host use the whole of a shared device; verification needs slices.
     share: Share = "split" if given.get("verify") else "overlap"
@@ -37,7 +37,7 @@ def plan_of(step: Imported, workload: str) -> PlanFile:
 
 
 def _options(step: Imported) -> OptionTable:
-    """Options of all hosts, as a plan has them."""
+    """Options of all hosts, as a plan has them, without permission to write."""
     declared = {
         option.flag_text: option
         for option in (*options.OPTIONS.values(), *options.MEASURING.values())
@@ -45,6 +45,8 @@ def _options(step: Imported) -> OptionTable:
     given: OptionTable = {}
     for words in step.command_line:
         flag, *values = shlex.split(words)
+        if flag in NEVER:
+            continue
         text = "".join(values)
         kind, name = declared[flag].kind, flag[2:]
         if kind is Kind.FLAG:

@@ -33,6 +33,11 @@ def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
         )
     if imported.clients:
         yield from _client_lines(imported.clients)
+        if "--write" in imported.command_line:
+            yield (
+                "add write = true to [fleet.options] of the plan to permit the hosts to overwrite"
+                " their devices"
+            )
         return
     of_windows = [path for path in devices_of(imported.command_line) if is_windows_disk(path)]
     for path in of_windows:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.values import NAME_LEN_MAX
 
+# Permission to write comes from the user, never from a file.
+NEVER = frozenset({"--write", "--destroy"})
 # Prefix of the option that names a device.
 _DEVICE = "--device "
 # \\.\PhysicalDrive1, \\?\Volume{...}, and the same with slashes.

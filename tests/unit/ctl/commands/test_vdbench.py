@@ -106,11 +106,13 @@ def test_a_run_of_several_hosts_becomes_a_plan(spekctl: Spekctl, tmp_path: Path)
     assert "spekctl fleet init keys one-1 two" in outcome.err
     assert "start `spekctl fleet join` on two, or fill in ssh of" in outcome.err
     assert "its plan, for `spekctl fleet run`: made.plan.toml" in outcome.err
+    assert "add write = true to [fleet.options] of the plan to permit the hosts" in outcome.err
     assert "give to `spekctl run`" not in outcome.err
     refused = spekctl("fleet", "run", "made.plan.toml", "--dry-run")
     assert refused.code == ExitCode.USAGE
     assert "'ADDRESS OF THE CONTROLLER' is not an address to listen at" in refused.sentence
     plan = tmp_path / "made.plan.toml"
+    assert "write = " not in plan.read_text()
     plan.write_text(plan.read_text().replace("ADDRESS OF THE CONTROLLER", "tls://10.0.0.9:8786"))
     dry_run = spekctl("fleet", "run", "made.plan.toml", "--dry-run")
     assert dry_run.code == ExitCode.OK, dry_run.err

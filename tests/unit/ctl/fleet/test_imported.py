@@ -29,9 +29,15 @@ def test_a_plan_has_the_hosts_and_the_options_of_all() -> None:
     first, second = planned.hosts
     assert (first.name, first.ssh, first.devices) == ("a", "me@far", ("/dev/sdb", "/dev/sdc"))
     assert (second.ssh, second.load.depth, first.load.depth) == ("", 4, None)
-    assert first.load.write and first.load.stripe_bytes == 128 << 10
+    assert first.load.stripe_bytes == 128 << 10
     assert len(first.load.stop_when or ()) == 2
     assert planned.share == "overlap"
+
+
+def test_permission_to_write_is_left_to_the_user() -> None:
+    made = imported.plan_of(step("--write", "--destroy S1", "--verify"), "random-read-4k")
+    assert made.fleet.options == {"verify": True}
+    assert "write" not in imported.to_toml(made)
 
 
 def test_verification_splits_devices_that_hosts_share() -> None:
