@@ -61,6 +61,8 @@ _NOT_HERE = {
 }
 
 
+# Streams of a trace in results.
+_OF_REPLAY = frozenset({"trace", "flush", "discard"})
 # Which CPUs a host uses is the plan's; all else is the command's if it carries out several runs.
 # That keeps no logs: each run's would replace that of the run before.
 OF_COMMAND = (
@@ -156,7 +158,7 @@ def of(
     _check_hosts(hosts)
     _check_ssh(fleet, hosts)
     if meaning.replays(workload):
-        _check_replay(hosts)
+        _check_replay(workload, hosts)
     share = fleet.share or ("split" if write or writes(workload) else "overlap")
     for host in hosts:
         with at(f"host '{host.name}'"):
@@ -220,8 +222,14 @@ def writes(workload: WorkloadFile) -> bool:
     )
 
 
-def _check_replay(hosts: Sequence[Host]) -> None:
-    """Hosts have the same streams, and a replay has those of each device."""
+def _check_replay(workload: WorkloadFile, hosts: Sequence[Host]) -> None:
+    """Hosts have the same streams, and a replay has those of each device. Their sum has a stream
+    for each operation if devices differ, so none beside the trace can have its name."""
+    for stream in meaning.beside_trace(workload):
+        if stream.name in _OF_REPLAY:
+            raise UsageError(
+                f"stream '{stream.name}': the replay uses this name itself; choose another"
+            )
     counts = {len(host.devices): host.name for host in hosts if host.role == "client"}
     if len(counts) > 1:
         (fewer, first), (more, second), *_ = sorted(counts.items())

@@ -13,9 +13,15 @@ from collections.abc import Sequence
 import msgspec
 
 from spekctl.documents.host_results import HostResult, HostRun
+from spekctl.errors import UsageError
 from spekctl.workload.config import ResolvedStream, RunConfig
 
 Counts = tuple[int, int, int, int]
+
+
+def name_of(operation: str) -> str:
+    """The stream of a trace's @operation in the sum."""
+    return "trace" if operation == "transfer" else operation
 
 
 def told(run: HostRun) -> str:
@@ -26,7 +32,8 @@ def told(run: HostRun) -> str:
 
 
 def aligned(hosts: Sequence[HostResult]) -> list[HostResult]:
-    """The hosts, whose told() are the same, with the same streams on all of them."""
+    """The hosts, whose told() are the same, with the same streams on all of them. UsageError if a
+    stream beside the trace has the name of a stream of the sum."""
     runs = [host.run for host in hosts if host.run is not None]
     if len({_layout(run.config) for run in runs}) < 2:
         return list(hosts)
@@ -57,7 +64,12 @@ def _streams(
     streams = list(first[:beside])
     for operation in operations:
         stream = next(stream for stream in own if stream.operation == operation)
-        name = "trace" if operation == "transfer" else operation
+        name = name_of(operation)
+        if any(name == each.name for each in first[:beside]):
+            raise UsageError(
+                f"stream '{name}': the sum of replays on different devices uses this name itself;"
+                " choose another for the stream beside the trace, and run again"
+            )
         streams.append(msgspec.structs.replace(stream, name=name, asu=first[beside].asu))
     return streams
 

@@ -188,6 +188,21 @@ def test_a_trace_is_split_unless_the_plan_says_otherwise(tmp_path: Path) -> None
         plan.parse(text + another, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["trace", "flush", "discard"])
+def test_a_stream_beside_a_trace_has_another_name_than_those_of_the_sum(
+    tmp_path: Path, name: str
+) -> None:
+    """Also on several devices, whose streams of the trace are numbered on each host."""
+    mail = REPLAY.replace('"trace"\npattern', '"replay"\npattern')
+    beside = f'[[stream]]\nname = "{name}"\nsize = "4KiB"\n'
+    (tmp_path / "mail.toml").write_text(mail + beside)
+    text = GOOD.replace("random-read-4k", "mail.toml").replace('01"', '01", "wwn:naa.6002"')
+    with pytest.raises(UsageError, match=f"stream '{name}': the replay uses this name itself"):
+        plan.parse(text, tmp_path)
+    (tmp_path / "mail.toml").write_text(mail + beside.replace(name, "scrub"))
+    assert len(plan.parse(text, tmp_path).workload.stream) == 2
+
+
 def test_steps_of_a_command_replay_no_trace(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(GOOD)
     replay = workload_files.parse(REPLAY)

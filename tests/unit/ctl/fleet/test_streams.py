@@ -116,6 +116,15 @@ def test_streams_beside_a_trace_stay_and_each_operation_has_its_own() -> None:
         assert merge([merge(order[:2]), order[2]]) == whole
 
 
+def test_a_stream_beside_a_trace_with_the_name_of_one_of_the_sum_is_refused() -> None:
+    for name in ("trace", "discard"):
+        hosts = [replayed(host, 2, ["transfer", "discard"], [name]) for host in ("a", "b")]
+        assert merge([fleet_of(host) for host in hosts]).totals.all.ios
+        hosts[1] = replayed("b", 3, ["transfer", "discard"], [name])
+        with pytest.raises(UsageError, match=f"stream '{name}': the sum of replays on different"):
+            merge([fleet_of(host) for host in hosts])
+
+
 def test_equal_numbers_of_devices_keep_their_streams() -> None:
     fleet = merge([fleet_of(replayed(name, 2, ["discard"])) for name in ("a", "b")])
     assert counts(fleet) == [
