@@ -256,19 +256,23 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     """Make one result of those of several hosts.
 
     The results are of `spekctl run` with --start-at, or of fleets. Integers, counts and histogram
-    buckets are added, so that the order does not matter. If no I/O completed in the measure phase
-    of any of them, the exit code is 1, as of a run.
+    buckets are added, so that the order does not matter. Runs that did not measure at the same time
+    are refused. The exit code is that of `run`: 1 if one of them failed; 9 if a host was lost.
     """
     from spekctl.commands.deliver import deliver_result
     from spekctl.documents.result import load_result
     from spekctl.fleet import merge as merging
+    from spekctl.run import ending
+    from spekctl.run.job import Interrupts
 
     exports = options.take_exports(given)
     exports.check_with(output, result_files)
     result = merging.merge([load_result(path) for path in result_files])
     exports.check_contents(result)
     deliver_result(result, output, as_json, exports)
-    return int(ExitCode.OK if result.totals.all.ios else ExitCode.RUN_FAILED)
+    if any(host.loss is not None for host in result.hosts or ()):
+        return int(ExitCode.HOST_LOST)
+    return int(ending.exit_code_of(result, Interrupts()))
 
 
 @command.command()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from spekctl import units
 from spekctl.documents import per_host
 from spekctl.documents.host_results import HostResult
 from spekctl.documents.hosts import HostFacts, HostStart, Role
@@ -18,6 +19,7 @@ from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import UsageError
 from spekctl.fleet import replays, streams, whole
+from spekctl.kernel.records import Phase
 from spekctl.workload.config import RunConfig
 from spekctl.workload.model import WorkloadFile
 
@@ -59,7 +61,8 @@ class Sum:
     def whole(self) -> Result:
         """The result of all added hosts, of which there must be at least one.
 
-        UsageError: they are not of the same run of a fleet, or a host was added twice.
+        UsageError: they are not of the same run of a fleet, did not measure at the same time, or a
+        host was added twice.
         """
         if not self._parts:
             raise UsageError("there are no results to merge")
@@ -71,6 +74,7 @@ class Sum:
             if other.workload != origin.workload:
                 raise UsageError(f"{first.name} and {host.name} ran different workloads")
         _check_alike(hosts)
+        _check_together(hosts)
         last = max((other for _, other in parts), key=lambda other: (other.created, other.command))
         # A config that no run gives is that of the first host.
         result = whole.of_parts(hosts, last.workload, origin.config)
@@ -223,6 +227,28 @@ def _check_alike(hosts: Sequence[HostResult]) -> None:
             if host.run is not None and host.run.replay is not None
         }
     )
+
+
+def _check_together(hosts: Sequence[HostResult]) -> None:
+    """UsageError for results of `spekctl run` whose measure phases do not overlap by the clocks of
+    their hosts. Hosts of a plan have one start, which is compared already."""
+    spans = [
+        (phase.start_ns + host.start.offset_ns, phase.end_ns + host.start.offset_ns, host.name)
+        for host in hosts
+        if host.run is not None and host.start.planned_ns is None and host.start.actual_ns
+        for phase in host.run.phases
+        if phase.phase is Phase.MEASURE
+    ]
+    if not spans:
+        return
+    ended_ns, earlier = min((end_ns, name) for _, end_ns, name in spans)
+    begun_ns, later = max((start_ns, name) for start_ns, _, name in spans)
+    if begun_ns >= ended_ns and earlier != later:
+        raise UsageError(
+            f"{earlier} and {later} did not measure at the same time: {later} began"
+            f" {units.format_ns(begun_ns - ended_ns)} after {earlier} had ended, by their clocks;"
+            " start runs together with --start-at"
+        )
 
 
 def _module(host: HostResult) -> object:

@@ -12,8 +12,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.fleets import Spec, fleet_of
 from lib.ctl.log_files import header, records, written
 from lib.fakes import fleet_host, ssh
 from lib.fakes.fleet_rig import SOON_S, Processes, plan_of
@@ -280,6 +282,24 @@ def test_wrong_input_is_refused_by_a_sentence(
     assert spekctl("fleet", "init", "new", "a").code == ExitCode.OK
     outcome = spekctl("fleet", *words)
     assert outcome.code == ExitCode.USAGE and sentence in outcome.err, outcome.err
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        (Spec("b"), ExitCode.OK),
+        (Spec("b", errors=7), ExitCode.RUN_FAILED),
+        (Spec("b", lost_s=2), ExitCode.HOST_LOST),
+    ],
+    ids=["complete", "errors", "lost"],
+)
+def test_a_merge_ends_as_its_runs_did(
+    spekctl: Spekctl, tmp_path: Path, spec: Spec, code: ExitCode
+) -> None:
+    for each in (Spec("a"), spec):
+        (tmp_path / f"{each.name}.json").write_bytes(msgspec.json.encode(fleet_of(each)))
+    outcome = spekctl("fleet", "merge", "a.json", "b.json")
+    assert outcome.code == code, outcome.err
 
 
 def test_without_the_engine_it_names_the_extra(

@@ -362,6 +362,22 @@ def test_results_of_single_machines_merge_under_their_names() -> None:
     assert fleet.common is not None and fleet.common.skew_ns is None
 
 
+def test_runs_that_did_not_measure_at_the_same_time_are_refused() -> None:
+    """As two runs of different days, of which the second is no host of the first."""
+    day_ns = 86_400 * SECOND
+    early, late = result_of(Spec("alpha")), result_of(Spec("beta", skew_ns=day_ns))
+    sentence = (
+        r"^alpha and beta did not measure at the same time: beta began .* after alpha had ended"
+    )
+    for pair in ([early, late], [late, early]):
+        with pytest.raises(UsageError, match=sentence):
+            merge(pair)
+    last = len(Spec("alpha").measure) * SECOND
+    assert merge([early, result_of(Spec("beta", skew_ns=last - 1))]).hosts
+    with pytest.raises(UsageError, match="did not measure at the same time"):
+        merge([early, result_of(Spec("beta", skew_ns=last))])
+
+
 # --- cost ----------------------------------------------------------------------------------------
 
 HOSTS, ROWS = 1000, 100
