@@ -35,7 +35,7 @@ def aligned(hosts: Sequence[HostResult]) -> list[HostResult]:
     """The hosts, whose told() are the same, with the same streams on all of them. UsageError if a
     stream beside the trace has the name of a stream of the sum."""
     runs = [host.run for host in hosts if host.run is not None]
-    if len({_layout(run.config) for run in runs}) < 2:
+    if len({_layout(run.config) for run in runs}) < 2 and not _lost_others(hosts, runs):
         return list(hosts)
     beside = _beside(runs[0])
     operations = list(
@@ -43,6 +43,20 @@ def aligned(hosts: Sequence[HostResult]) -> list[HostResult]:
     )
     streams = _streams(runs, beside, operations)
     return [_with(host, streams, _places(host, runs[0], beside, operations)) for host in hosts]
+
+
+def _lost_others(hosts: Sequence[HostResult], runs: Sequence[HostRun]) -> bool:
+    """Whether the rows of a host without a result have another number of streams than @runs, which
+    are alike: it replayed the trace on another number of devices."""
+    if not runs or runs[0].replay is None:
+        return False
+    count = len(runs[0].config.streams)
+    return any(host.run is None and _width(host) not in (0, count) for host in hosts)
+
+
+def _width(host: HostResult) -> int:
+    """Number of streams in the rows of a host; 0 if it has no rows."""
+    return max(map(len, host.rows.streams), default=0)
 
 
 def _layout(config: RunConfig) -> tuple[tuple[str, str], ...]:
@@ -80,7 +94,7 @@ def _places(host: HostResult, first: HostRun, beside: int, operations: Sequence[
     if host.run is not None:
         own = [stream.operation for stream in host.run.config.streams[beside:]]
     else:
-        count = max(map(len, host.rows.streams), default=0) - beside
+        count = _width(host) - beside
         turn = list(dict.fromkeys(each.operation for each in first.config.streams[beside:]))
         own = [turn[place % len(turn)] for place in range(count)]
     return [*range(beside), *(beside + operations.index(operation) for operation in own)]

@@ -151,6 +151,24 @@ def test_rows_of_a_host_that_was_lost_count_for_the_same_streams() -> None:
     ]
 
 
+def test_a_lost_host_with_more_devices_than_all_others_counts_for_each_operation() -> None:
+    hosts = [replayed(name, 1, ["transfer", "flush"], ["log"]) for name in ("a", "b")]
+    lost = replayed("c", 2, ["transfer", "flush"], ["log"])
+    spec = replace(Spec("c"), lost_s=4)
+    rest = without_run(
+        facts_of(spec, loss=HostLoss(T0 + 4 * SECOND, "it did not answer")),
+        *(hosts[0].workload, hosts[0].config),
+        started=(lost.start.realtime_ns, lost.start.monotonic_ns),
+        rows=lost.intervals,
+    )
+    fleets = [*(fleet_of(host) for host in hosts), rest]
+    whole = merge(fleets)
+    rows = {"log": 10 + 10 + 10, "trace": 20 + 20 + 20 + 40, "flush": 30 + 30 + 30 + 50}
+    cells = {"log": 20, "trace": 40, "flush": 60}
+    assert counts(whole) == [(name, cells[name], ios, SECONDS * ios) for name, ios in rows.items()]
+    assert merge(fleets[::-1]) == whole == merge(split(whole))
+
+
 def test_different_streams_beside_a_trace_are_refused() -> None:
     hosts = [replayed("a", 1, ["transfer"], ["log"]), replayed("b", 2, ["transfer"], ["data"])]
     with pytest.raises(
