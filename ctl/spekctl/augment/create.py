@@ -83,10 +83,13 @@ def create(
     policy = with_stripe(wish.policy, wish.raid)
     check_policy(policy, log_blocks)
     mapper.check_target()
+    runs, claims = list(runs), list(claims)
     with hold.held([wish.raid, *wish.overwritten], runs, claims, roots):
         remarks = [_look_at_raid(wish)]
         for device in wish.overwritten:
-            _, remark = safety.look(device, device.diskseq, wish.destroy, True, roots)
+            _, remark = safety.look(
+                device, device.diskseq, wish.destroy, True, roots, lambda: (runs, claims)
+            )
             remarks.append(remark)
     identity = uuid.uuid4()
     table = Table(

@@ -36,7 +36,7 @@ def held(
                 raise RefusedError(replaced.sentence(device, here))
             if text := safety.unwritable(device):
                 raise RefusedError(f"{device.path} {text}")
-            safety.refuse_users(device, roots)
+            safety.refuse_users(device, roots, lambda: (runs, claims))
         yield
 
 

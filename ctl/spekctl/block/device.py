@@ -52,6 +52,7 @@ class Device(DeviceFacts, frozen=True, kw_only=True):
     # may the units of one SCSI target; paths to one unit share a WWN.
     shared: frozenset[str] = frozenset()
     # Kernel names of other disks that are paths to the same unit, or to the one with the partition.
+    # A multipath device is no other path than the disks it is made of: it holds these itself.
     other_paths: tuple[str, ...] = ()
 
     def facts(self, diskseq: int = 0, before: DiskCounters | None = None) -> TargetFacts:
@@ -224,8 +225,22 @@ def by_number(
         sysfs=sysfs,
         shared=frozenset(text for text in (serial, wwn) if owners.get(text, set()) - {disk.name}),
         # Not by the serial: units of one target and namespaces of one controller share that.
-        other_paths=tuple(sorted(owners.get(wwn, set()) - {disk.name})) if wwn else (),
+        other_paths=_other_paths(disk, owners.get(wwn, set())) if wwn else (),
     )
+
+
+def _other_paths(disk: Path, same: Set[str]) -> tuple[str, ...]:
+    others = same - {disk.name}
+    return tuple(sorted(others - _below(disk))) if others else ()
+
+
+def _below(disk: Path) -> set[str]:
+    """Kernel names of what a stacked device is made of, at all levels."""
+    names: set[str] = set()
+    with contextlib.suppress(OSError):
+        for entry in (disk / "slaves").iterdir():
+            names |= {entry.name, *_below(entry)}
+    return names
 
 
 def is_there(device: Device) -> bool:
@@ -330,6 +345,22 @@ def names_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[str]:
         wanted = [name for name, number in partitions if device.partition in (0, number)]
         names += [disk.replace("!", "/"), *wanted]
     return names
+
+
+def claims_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[Device]:
+    """What can be claimed on the other paths only if nobody has claimed the same bytes there: of a
+    disk, the disk, which the kernel also refuses while a partition is claimed; of a partition, the
+    partition of the same number, or the disk where that path has none."""
+    wanted: list[Device] = []
+    for disk in device.other_paths:
+        folder = roots.sys / "class" / "block" / disk
+        names = [name for name, number in _partitions(folder) if number == device.partition]
+        name = names[0].replace("/", "!") if names else disk
+        major, _, minor = _text(folder.parent / name / "dev").partition(":")
+        # Who holds that path is asked, and not who holds the unit: the claim of @device is ours.
+        if minor and (path := by_number(int(major), int(minor), roots=roots, owners={})):
+            wanted.append(path)
+    return wanted
 
 
 def _partitions(disk: Path) -> list[tuple[str, int]]:

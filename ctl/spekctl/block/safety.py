@@ -14,14 +14,21 @@ import fcntl
 import os
 import re
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from spekctl import namespaces
 from spekctl.block import augmented, blkid, opening, replaced, state_log
-from spekctl.block.device import ROOTS, Device, Roots, names_on_other_paths, related_names
+from spekctl.block.device import (
+    ROOTS,
+    Device,
+    Roots,
+    claims_on_other_paths,
+    names_on_other_paths,
+    related_names,
+)
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState, TargetInfo
 
@@ -40,6 +47,9 @@ _KINDS = {
     "mpath": "multipath device",
     augmented.MAPPING: augmented.NAME,
 }
+
+# Asks for the runs and claims of spek, to name those that hold a device.
+Known = Callable[[], tuple[Iterable[RunInfo], Iterable[ClaimInfo]]]
 
 # Characters of a process's command line in a message.
 _COMMAND_LINE = 100
@@ -61,6 +71,11 @@ class Opened:
     pid: str
     mode: int
     fd: str = ""
+
+
+def none_known() -> tuple[Iterable[RunInfo], Iterable[ClaimInfo]]:
+    """For those that do not ask for runs and claims of spek."""
+    return (), ()
 
 
 def holders(device: Device, roots: Roots = ROOTS) -> list[Holder]:
@@ -170,9 +185,10 @@ def check_write(
     destroy: Sequence[str],
     write_allowed: bool,
     roots: Roots = ROOTS,
+    known: Known = none_known,
 ) -> str | None:
     """Refuse to overwrite data without permission; return a remark if data will be lost."""
-    return look(device, diskseq, destroy, write_allowed, roots)[1]
+    return look(device, diskseq, destroy, write_allowed, roots, known)[1]
 
 
 def look(
@@ -181,18 +197,20 @@ def look(
     destroy: Sequence[str],
     write_allowed: bool,
     roots: Roots = ROOTS,
+    known: Known = none_known,
 ) -> tuple[list[blkid.Signature], str | None]:
     """Refuse to overwrite data without permission; the data that may be overwritten, and a remark
     if there are any.
 
-    Called under the claim, which keeps out all others that claim. Users of the device without a
-    claim are found here and refused as well: --destroy does not help.
+    Called under the claim, which keeps out all others that claim, by this path. Users of the device
+    without a claim, and those that have claimed another path to it, are found here and refused as
+    well: --destroy does not help.
     """
     if not write_allowed:
         refuse_without_write([device])
     if text := unwritable(device):
         raise RefusedError(f"{device.path} {text}")
-    refuse_users(device, roots)
+    refuse_users(device, roots, known)
     signatures = signatures_on(device, diskseq)
     if not signatures:
         return [], None
@@ -209,17 +227,21 @@ def look(
 
 
 def check_again(
-    device: Device, diskseq: int, before: Sequence[blkid.Signature], roots: Roots = ROOTS
+    device: Device,
+    diskseq: int,
+    before: Sequence[blkid.Signature],
+    roots: Roots = ROOTS,
+    known: Known = none_known,
 ) -> None:
-    """Before a later run under the same claim: refuse users without a claim, and data that look()
-    did not find: a program that ignores claims may have written it.
+    """Before a later run under the same claim: refuse users without a claim or by another path, and
+    data that look() did not find: a program that ignores claims may have written it.
 
     Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
     place of one does not matter.
     """
-    refuse_users(device, roots)
-    known = {signature.type for signature in before}
-    new = [data for data in signatures_on(device, diskseq) if data.type not in known]
+    refuse_users(device, roots, known)
+    types = {signature.type for signature in before}
+    new = [data for data in signatures_on(device, diskseq) if data.type not in types]
     if new:
         raise RefusedError(
             f"{device.path} holds data that it did not hold when it was claimed: {list_of(new)};"
@@ -227,11 +249,37 @@ def check_again(
         )
 
 
-def refuse_users(device: Device, roots: Roots) -> None:
-    """Refuse a device that somebody uses without the claim, which is ours."""
+def refuse_users(device: Device, roots: Roots, known: Known = none_known) -> None:
+    """Refuse a device that somebody uses without the claim, which is ours, or by another path.
+
+    @known: asked only if another path is claimed."""
     in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
     if in_use:
         raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
+    for path in claims_on_other_paths(device, roots):
+        _refuse_claimed(device, path, roots, known)
+
+
+def _refuse_claimed(device: Device, path: Device, roots: Roots, known: Known) -> None:
+    """Refuse a device of which another @path is claimed: to the kernel, paths are different disks,
+    which it lets different users claim. The claim is held for a moment only: a later user of that
+    path, who looks likewise, finds the claim of this one."""
+    name = f"{path.name}, another path to {device.disk},"
+    try:
+        number = (path.major, path.minor)
+        fd = opening.open_block_device(path.path, os.O_RDONLY | os.O_EXCL, number)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            runs, claims = known()
+            users = explain_busy(path, runs, roots, claims)
+            raise RefusedError(f"{device.path} is in use: {name} is claimed: {users}") from error
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.ENOENT):
+            return  # The claim comes before the open of the driver: a path that is down is free.
+        text = f"{device.path} may be in use: {name} cannot be opened to see whether it is claimed"
+        if namespaces.around().container:
+            text += f"; {namespaces.device_remedy(path.path)}"
+        raise NotPermittedError(f"{text} ({error.strerror})") from error
+    os.close(fd)
 
 
 def list_of(signatures: Sequence[blkid.Signature]) -> str:

@@ -52,7 +52,7 @@ def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> in
     from spekctl.block import device, safety
     from spekctl.campaigns.tiered import layout
     from spekctl.documents.spc1 import WORKLOAD
-    from spekctl.run import request
+    from spekctl.run import candidates, request
     from spekctl.workload.options import Options
 
     disks = [device.find(slow), device.find(fast)]
@@ -63,7 +63,9 @@ def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> in
     if destroy:
         safety.check_named(disks, destroy)
     for disk in disks:
-        remark = safety.check_write(disk, disk.diskseq, destroy, write)
+        remark = safety.check_write(
+            disk, disk.diskseq, destroy, write, known=candidates.runs_and_claims
+        )
         if remark:
             click.echo(f"spekctl: {remark}", err=True)
     for spot in hot:

@@ -102,7 +102,9 @@ def look_at(
     data: dict[tuple[int, int], tuple[int, Sequence[Signature]]] = {}
     remarks = []
     for _, device, diskseq in _written(devices, claim):
-        signatures, remark = safety.look(device, diskseq, destroy, write_allowed)
+        signatures, remark = safety.look(
+            device, diskseq, destroy, write_allowed, known=candidates.runs_and_claims
+        )
         data[device.major, device.minor] = diskseq, signatures
         if remark:
             remarks.append(remark)
@@ -122,9 +124,13 @@ def check_each(
     for _, device, diskseq in written:
         seen = looked.data.get((device.major, device.minor)) if looked is not None else None
         if seen is None:
-            remarks.append(safety.check_write(device, diskseq, destroy, write_allowed))
+            remarks.append(
+                safety.check_write(
+                    device, diskseq, destroy, write_allowed, known=candidates.runs_and_claims
+                )
+            )
         else:
-            safety.check_again(device, *seen)
+            safety.check_again(device, *seen, known=candidates.runs_and_claims)
     for index, device, _ in written:
         remarks.append(openers.check(device, partial(_opens, get, index), destroy))
     return [remark for remark in remarks if remark]

@@ -30,7 +30,7 @@ from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
 from spekctl.kernel.records import RunInfo
 from spekctl.log import recorder
 from spekctl.log.buffer import Buffer
-from spekctl.run import state_log
+from spekctl.run import candidates, state_log
 from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
 from spekctl.run.job import Request
 from spekctl.run.state_log import BLOCK, HEAD, RECORDS, SUBJECT, Subject
@@ -161,7 +161,9 @@ class Log:
         self._number = 0
         self._log = secrets.randbits(64)
         try:
-            remark = safety.check_write(device, device.diskseq, destroy, write_allowed)
+            remark = safety.check_write(
+                device, device.diskseq, destroy, write_allowed, known=candidates.runs_and_claims
+            )
             self.remark = remark or ""
             self._fd = _open(device, os.O_RDWR)
         except BaseException:

@@ -41,7 +41,7 @@ def test_who_has_a_device_is_named(machine: Machine) -> None:
 def test_users_without_a_claim_are_refused(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(device: object, roots: object) -> None:
+    def refuse(*asked: object) -> None:
         raise RefusedError("it is in use: loop0 is a loop device on it")
 
     monkeypatch.setattr(safety, "refuse_users", refuse)

@@ -19,7 +19,7 @@ from spekctl.block import blkid, device, opening, safety
 from spekctl.block.device import Device, Roots
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import NotPermittedError, RefusedError, UsageError
-from spekctl.kernel.records import ClaimState
+from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo
 from spekctl.namespaces import Namespaces
 
 NUMBERS = {
@@ -148,6 +148,116 @@ def test_a_run_on_another_path_is_named(machine: Machine) -> None:
     machine.second_path()
     told = safety.verdict(machine.get("sda"), machine.roots, [other_run(3, 8, 32)])
     assert "sdc (another path to sda)" in told
+
+
+@pytest.fixture
+def claims(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Devices of a machine with a second path, and what the kernel says to an exclusive open of
+    each; empty: it is claimed, and let go. Devices that are not in it are not to be opened."""
+    machine.second_path()
+    answers: dict[str, str] = {}
+    real_close = os.close
+
+    def open_block_device(path: str, flags: int, number: tuple[int, int]) -> int:
+        name = path.removeprefix("/dev/")
+        assert flags == os.O_RDONLY | os.O_EXCL
+        assert NUMBERS[name] == "{}:{}".format(*number)
+        if answers[name]:
+            code = getattr(errno, answers[name])
+            raise OSError(code, os.strerror(code))
+        return os.open(os.devnull, os.O_RDONLY)
+
+    def close(fd: int) -> None:
+        answers.pop("sdc", None)
+        real_close(fd)
+
+    monkeypatch.setattr(opening, "open_block_device", open_block_device)
+    monkeypatch.setattr(os, "close", close)
+    return answers
+
+
+def test_a_claim_on_another_path_is_refused(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str]
+) -> None:
+    """The kernel's claim is of one path: a run on sdc and a run on sda overwrite each other."""
+    claims["sdc"] = "EBUSY"
+
+    def known() -> tuple[list[RunInfo], list[ClaimInfo]]:
+        # The claim of sda is our own.
+        return [other_run(3, 8, 32)], [other_claim(7, 8, 0)]
+
+    for look in (
+        lambda: safety.look(machine.get("sda"), 42, (), True, machine.roots, known),
+        lambda: safety.check_again(machine.get("sda"), 42, [], machine.roots, known),
+    ):
+        with pytest.raises(RefusedError) as refusal:
+            look()
+        assert refusal.value.message == (
+            "/dev/sda is in use: sdc, another path to sda, is claimed: run 3 of spek"
+            " (random-read-4k) uses it"
+        )
+
+
+def test_a_claim_by_another_path_that_nothing_names_is_refused(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str]
+) -> None:
+    """Such as a mount of another namespace."""
+    claims["sdc"] = "EBUSY"
+    with pytest.raises(RefusedError, match=r"sdc, another path to sda, is claimed: .* holds it"):
+        check(machine, machine.get("sda"))
+
+
+def test_other_paths_are_let_go_after_the_look(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str]
+) -> None:
+    claims["sdc"] = ""
+    assert check(machine, machine.get("sda")) is None
+    assert "sdc" not in claims
+
+
+def test_a_path_that_is_down_is_not_claimed(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str]
+) -> None:
+    claims["sdc"] = "ENXIO"
+    assert check(machine, machine.get("sda")) is None
+
+
+@pytest.mark.parametrize("code", ["ENOENT", "EPERM", "EACCES"])
+def test_a_path_that_cannot_be_asked_is_refused(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str], code: str
+) -> None:
+    claims["sdc"] = code
+    with pytest.raises(NotPermittedError, match="sdc, another path to sda, cannot be opened to"):
+        check(machine, machine.get("sda"))
+
+
+def test_of_a_partition_the_same_one_is_asked_for_by_other_paths(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str]
+) -> None:
+    """Another partition may be in use; where a path has not this one, nothing of it may be."""
+    claims["sdc1"] = "EBUSY"
+    with pytest.raises(RefusedError, match="sdc1, another path to sda, is claimed"):
+        check(machine, machine.get("sda1"))
+    claims["sdc1"] = ""
+    assert check(machine, machine.get("sda1")) is None
+    claims["sdc"] = "EBUSY"
+    with pytest.raises(RefusedError, match="sdc, another path to sda, is claimed"):
+        check(machine, machine.get("sda2"))
+
+
+def test_a_multipath_device_is_not_in_the_way_of_itself(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str]
+) -> None:
+    """It holds its paths exclusively, and rules of udev may give it their WWN."""
+    wwn = "E:ID_WWN=naa.5000c500a1b2c3d4\n"
+    machine.write(machine.roots.udev / "b253:0", wwn)
+    for name in ("sda", "sdc"):
+        machine.hold(name, "dm-0")
+        slaves = machine.roots.sys / "devices" / "dm-0" / "slaves"
+        slaves.mkdir(exist_ok=True)
+        (slaves / name).symlink_to(machine.roots.sys / "devices" / name)
+    assert check(machine, machine.get("dm-0")) is None
+    assert machine.get("sda").other_paths == ("dm-0", "sdc")
 
 
 def test_disks_without_a_wwn_are_not_taken_for_one(machine: Machine) -> None:

@@ -48,7 +48,8 @@ def test_each_device_is_checked_under_its_number(
 ) -> None:
     checked: list[tuple[Any, ...]] = []
 
-    def check(device: Any, *rest: Any) -> str | None:
+    def check(device: Any, *rest: Any, known: Any) -> str | None:
+        assert known is candidates.runs_and_claims
         checked.append((device.path, *rest))
         return "it holds data" if device.path == "/dev/fake1" else None
 
@@ -72,10 +73,13 @@ def test_under_a_claim_devices_are_checked_for_more_than_was_there(
     monkeypatch.setattr(
         safety,
         "look",
-        lambda device, *rest: (data[device.path], "it holds xfs" if data[device.path] else None),
+        lambda device, *rest, known: (
+            data[device.path],
+            "it holds xfs" if data[device.path] else None,
+        ),
     )
     monkeypatch.setattr(
-        safety, "check_again", lambda device, *rest: again.append((device.path, *rest))
+        safety, "check_again", lambda device, *rest, known: again.append((device.path, *rest))
     )
 
     looked = OWN.look(run_with(4, 9), WISH)

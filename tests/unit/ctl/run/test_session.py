@@ -88,7 +88,7 @@ def test_the_devices_are_claimed_before_they_are_checked_and_started_last(
 ) -> None:
     kernel = FakeKernel()
 
-    def check_write(*asked: object) -> str:
+    def check_write(*asked: object, **_: object) -> str:
         kernel.calls.append("check")
         return "nothing was on it"
 

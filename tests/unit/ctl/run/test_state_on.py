@@ -156,7 +156,7 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "open_block_device",
         lambda _path, flags, _number: os.open(path, flags & ~os.O_EXCL),
     )
-    monkeypatch.setattr(safety, "check_write", lambda *_asked: "it holds data")
+    monkeypatch.setattr(safety, "check_write", lambda *_asked, **_: "it holds data")
     monkeypatch.setattr(fcntl, "ioctl", lambda *_asked: 0)
     return path
 
@@ -334,7 +334,7 @@ def test_data_on_the_device_needs_its_name(
 ) -> None:
     """And --write, which a run that only reads may lack. The claim is given back without them."""
 
-    def refuse(*asked: object) -> str:
+    def refuse(*asked: object, **_: object) -> str:
         assert asked == (OTHER, 0, ["S123"], allowed)
         raise RefusedError("it holds data")
 
