@@ -129,7 +129,7 @@ def check_apart(raid: Device, used: Sequence[Device]) -> None:
         for before in everything[:index]:
             if (device.major, device.minor) == (before.major, before.minor):
                 raise UsageError(f"{before.path} and {device.path} are the same device")
-            if device.disk == before.disk and not (device.partition and before.partition):
+            if devices.same_bytes(before, device):
                 raise UsageError(f"{before.path} and {device.path} lie on the same bytes")
 
 
@@ -138,12 +138,13 @@ def _check_disks(ssd: Device, spares: Sequence[Device], roots: Roots) -> None:
     owners: dict[str, Device] = {}
     for device in (ssd, *spares):
         for below in disk.below(device, roots):
-            before = owners.setdefault(below.node, device)
-            if before is not device:
-                raise UsageError(
-                    f"{before.path} and {device.path} are both on {below.node}: with this disk"
-                    " both copies of a write would be lost"
-                )
+            for name in (below.device.disk, *below.device.other_paths):
+                before = owners.setdefault(name, device)
+                if before is not device:
+                    raise UsageError(
+                        f"{before.path} and {device.path} are both on {below.node}: with this disk"
+                        " both copies of a write would be lost"
+                    )
 
 
 def log_blocks_of(wish: Wish) -> int:

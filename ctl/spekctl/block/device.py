@@ -229,6 +229,15 @@ def by_number(
     )
 
 
+def same_bytes(left: Device, right: Device) -> bool:
+    """Whether two devices have bytes in common: they are the same, a disk and its partition, or
+    paths to the same unit. Of devices of other machines only these know their disks."""
+    disks = {left.disk, *left.other_paths} - {""}
+    if disks.isdisjoint({right.disk, *right.other_paths}):
+        return False
+    return not (left.partition and right.partition) or left.partition == right.partition
+
+
 def _other_paths(disk: Path, same: Set[str]) -> tuple[str, ...]:
     others = same - {disk.name}
     return tuple(sorted(others - _below(disk))) if others else ()

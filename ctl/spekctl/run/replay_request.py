@@ -24,7 +24,7 @@ from spekctl.run import replay, until
 from spekctl.run.job import Request
 from spekctl.run.placing import near_devices
 from spekctl.run.replay import LeftOut, Replay
-from spekctl.run.targets import Room, moved, targets_of
+from spekctl.run.targets import Room, check_apart, moved, targets_of
 from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.mapping import Mapper, Survey
@@ -213,6 +213,7 @@ def build(
     these devices have of the targets of several machines; None: they are the targets. @trace: the
     trace; None: that of the workload's files. @can_discard: whether the devices support discards;
     None: sysfs tells."""
+    check_apart(devices)
     options, placed = near_devices(given, devices)
     name = workload.workload.name
     others = meaning.beside_trace(workload)

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from spekctl.block.device import Device
+from spekctl.block.device import Device, same_bytes
 from spekctl.block.zones import Zone
 from spekctl.errors import UsageError
 from spekctl.workload.config import Extent, RunConfig
@@ -25,7 +26,9 @@ class Room:
 
 
 def targets_of(devices: Sequence[Device], rooms: Sequence[Room] = ()) -> list[Target]:
-    """The devices of a run, in their order; with @rooms they are only as large as these."""
+    """The devices of a run, in their order; with @rooms they are only as large as these. UsageError
+    if two lie on the same bytes."""
+    check_apart(devices)
     whole = _whole(devices)
     if not rooms:
         return whole
@@ -39,6 +42,16 @@ def targets_of(devices: Sequence[Device], rooms: Sequence[Room] = ()) -> list[Ta
         dataclasses.replace(target, bytes=room.bytes)
         for target, room in zip(whole, rooms, strict=True)
     ]
+
+
+def check_apart(devices: Sequence[Device]) -> None:
+    """UsageError for devices of a run that lie on the same bytes, such as two paths to a unit: what
+    is striped over both would overwrite itself."""
+    for before, device in itertools.combinations(devices, 2):
+        if (before.major, before.minor) == (device.major, device.minor):
+            raise UsageError(f"{before.path} and {device.path} are the same device")
+        if same_bytes(before, device):
+            raise UsageError(f"{before.path} and {device.path} lie on the same bytes")
 
 
 def with_zones(

@@ -29,7 +29,7 @@ def disk(path: str = "/dev/fake0", **changes: Any) -> Device:
         "physical_block": 4096,
         "read_only": False,
         "diskseq": 0,
-        "disk": "fake0",
+        "disk": path.removeprefix("/dev/"),
         "partition": 0,
         "model": "FAKE",
         "serial": "S123",

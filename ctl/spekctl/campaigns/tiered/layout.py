@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spekctl import units
+from spekctl.block import device as devices
 from spekctl.block.device import Device
 from spekctl.errors import UsageError
 from spekctl.workload.config import RunConfig
@@ -54,6 +55,8 @@ def check_room(hot: Sequence[HotRange], slow: Device, fast: Device) -> None:
     needed = sum(hot_range.bytes for hot_range in hot)
     if (fast.major, fast.minor) == (slow.major, slow.minor):
         raise UsageError(f"--slow and --fast are both {slow.path}")
+    if devices.same_bytes(slow, fast):
+        raise UsageError(f"--slow {slow.path} and --fast {fast.path} lie on the same bytes")
     if fast.bytes < needed:
         raise UsageError(
             f"{fast.path} has {units.format_bytes(fast.bytes)}; the dense ranges of"

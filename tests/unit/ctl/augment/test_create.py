@@ -116,6 +116,32 @@ def test_a_disk_and_its_partition_are_told_apart(machine: Machine) -> None:
     refused(machine, "lie on the same bytes", UsageError)
 
 
+def test_two_paths_to_a_disk_are_told_apart(machine: Machine) -> None:
+    """The RAID is kept, and formatting the SSD would overwrite it."""
+    machine.change("sdz", other_paths=("md0",))
+    refused(machine, "md0 and .*sdz lie on the same bytes", UsageError)
+
+
+def test_two_copies_on_a_disk_by_two_paths_are_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = {
+        f"{name}2": disk.of_device(
+            msgspec.structs.replace(
+                machine.add(name, 8 * MIB, 8, minor), other_paths=tuple({"sda", "sdb"} - {name})
+            )
+        )
+        for name, minor in (("sda", 9), ("sdb", 10))
+    }
+    real = disk.below
+    monkeypatch.setattr(
+        disk,
+        "below",
+        lambda device, roots: [paths[device.name]] if device.name in paths else real(device, roots),
+    )
+    refused(machine, r"sda2 and .*sdb2 are both on .*sdb: with this disk", UsageError)
+
+
 def test_two_copies_on_a_disk_are_refused(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,7 +158,7 @@ def test_a_module_that_lists_no_runs_is_closed_as_well(
 
 
 def test_a_partition_names_its_disk(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    part = disk("/dev/fake1", partition=1, model="")
+    part = disk("/dev/fake1", disk="fake0", partition=1, model="")
     monkeypatch.setattr(block_device, "every", lambda everything: [disk(), part])
     monkeypatch.setattr(safety, "opened_devices", lambda: [])
     whole, partition = candidates.every()

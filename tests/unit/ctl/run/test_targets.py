@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from lib.fakes.machine import disk
 
+from spekctl.block.device import Device
 from spekctl.errors import UsageError
 from spekctl.run.request import configured
 from spekctl.run.targets import Room, moved, targets_of
@@ -25,6 +26,34 @@ def test_targets_are_the_devices_in_their_order() -> None:
         Target("/dev/fake1", 250, 1, 1 << 31, 4096, 7, 4 << 20, 0),
         Target("/dev/fake0", 250, 0, 1 << 30, 512, 0, 8 << 20, 14),
     ]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        disk("/dev/fake1", other_paths=("fake0",)),
+        disk("/dev/fake1", disk="fake0", partition=1),
+        disk("/dev/fake1", other_paths=("fake0",), partition=1),
+    ],
+)
+def test_devices_on_the_same_bytes_are_refused(second: Device) -> None:
+    """Stripes of two paths to a unit overwrite each other."""
+    with pytest.raises(UsageError, match="/dev/fake0 and /dev/fake1 lie on the same bytes"):
+        targets_of([disk("/dev/fake0"), second])
+
+
+def test_two_partitions_of_a_disk_are_apart_by_whatever_path() -> None:
+    left = disk("/dev/fake1", disk="fake0", partition=1)
+    for right in (
+        disk("/dev/fake2", disk="fake0", partition=2),
+        disk("/dev/fake2", disk="fake9", other_paths=("fake0",), partition=2),
+    ):
+        assert len(targets_of([left, right])) == 2
+
+
+def test_devices_of_another_machine_are_apart_by_their_numbers() -> None:
+    """The controller of a fleet does not know their disks; the machine itself does."""
+    assert len(targets_of([disk("/dev/fake0", disk=""), disk("/dev/fake1", disk="")])) == 2
 
 
 def test_a_run_in_rooms_is_that_of_smaller_devices_moved_there() -> None:

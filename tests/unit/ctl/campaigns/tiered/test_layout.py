@@ -89,6 +89,16 @@ def test_a_wrong_pair_is_refused(
     assert sentence in outcome.sentence
 
 
+def test_two_paths_to_a_disk_are_no_two_tiers(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = {"/dev/fake0": (), "/dev/fake1": ("fake0",)}
+    monkeypatch.setattr(device, "find", lambda path: disk(path, other_paths=paths[path]))
+    outcome = spekctl(*MAP, "--write")
+    assert outcome.code == ExitCode.USAGE
+    assert "--slow /dev/fake0 and --fast /dev/fake1 lie on the same bytes" in outcome.sentence
+
+
 def test_a_disk_with_data_is_refused(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
