@@ -14,7 +14,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from spekctl.block import opening, safety
+from spekctl.block import device as devices
+from spekctl.block import opening, replaced, safety
 from spekctl.block.device import ROOTS, Device, Roots
 from spekctl.errors import RefusedError, SpekError, UsageError
 from spekctl.kernel.records import ClaimInfo, RunInfo
@@ -78,7 +79,8 @@ def put(
     open_node: Opener = Node,
     asleep_folder: Path = asleep.FOLDER,
 ) -> None:
-    """Put a disk into a power state that check() has passed."""
+    """Put a disk into a power state that check() has passed. RefusedError if another disk has taken
+    its place since, also by force."""
     assert chosen.place is not None
     with contextlib.ExitStack() as stack:
         if not force:
@@ -89,6 +91,9 @@ def put(
         except OSError as error:
             raise SpekError(f"cannot open {chosen.place.path}: {error.strerror}") from error
         stack.callback(channel.close)
+        # What is open stays the same disk, and so is the one that was looked at if it is here now.
+        if not devices.is_there(chosen.device):
+            raise replaced.refusal(chosen.device)
         try:
             _send(channel, chosen, target, timer_ns, asleep.sleeps(chosen, asleep_folder))
         except OSError as error:

@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from spekctl.block import device as devices
 from spekctl.documents.disk_states import Basis, PowerState
 from spekctl.errors import NotPermittedError, SpekError
 from spekctl.power import asleep, ata, disk, nvme, scsi
@@ -83,6 +84,9 @@ class Observer:
     def _answer(self, counters: Counters | None, io: bool) -> tuple[PowerState, Basis, str]:
         if not self.disk.device.sysfs.exists():
             return PowerState.UNKNOWN, Basis.NONE, "the disk is gone"
+        # One that is swapped in the same slot has the same place in sysfs.
+        if not devices.is_there(self.disk.device):
+            return PowerState.UNKNOWN, Basis.NONE, "another disk has taken its place"
         status = disk.runtime_status(self.disk)
         if status in ("suspended", "suspending"):
             return PowerState.SUSPENDED, Basis.SYSFS, ""

@@ -27,6 +27,8 @@ class FakeDisk:
             folder.mkdir(parents=True)
         (self.sysfs / "device").symlink_to(self.scsi)
         (self.scsi / "uevent").touch()
+        self.write("dev", "8:0")
+        self.write("diskseq", "7")
         self.write("device/scsi_level", "6")
         self.write("device/vendor", "VENDOR")
         self.write("device/state", "running")

@@ -200,6 +200,18 @@ def test_what_can_not_be_claimed_gets_nothing(
     assert put(fake.disk, channel, tmp_path, "standby", force=True) == ["1b 00 00 00 30 00"]
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_disk_that_has_taken_the_place_of_another_gets_nothing(
+    fake: FakeDisk, opened: list[int], tmp_path: Path, force: bool
+) -> None:
+    """spekctl augment monitor looks at a slot for months, and its disk may be swapped."""
+    fake.write("diskseq", "8")
+    channel = FakeChannel(scsi_answer=lambda cdb: GOOD)
+    with pytest.raises(RefusedError, match="/dev/sda has just been replaced by another device"):
+        put(fake.disk, channel, tmp_path, "standby", force=force)
+    assert (channel.sent, channel.opens, channel.closes) == ([], 1, 1)
+
+
 def used_by(users: list[str]) -> Callable[..., list[str]]:
     def answer(device: Device, runs: object, claims: object, roots: Roots) -> list[str]:
         return users

@@ -199,6 +199,14 @@ def test_a_disk_without_a_way_to_ask_is_active_by_io_only(tmp_path: Path) -> Non
     assert rig.look() == (PowerState.ACTIVE, Basis.IO)
 
 
+def test_a_disk_that_has_taken_the_place_of_another_is_not_asked(rig: Rig) -> None:
+    """Swapped in the same slot, it has the same place in sysfs, and maybe the same number."""
+    rig.fake.write("diskseq", "8")
+    seen = rig.seen()
+    assert (seen.state, seen.detail) == (PowerState.UNKNOWN, "another disk has taken its place")
+    assert rig.channel.opens == 0
+
+
 def test_a_disk_that_is_gone_is_unknown(rig: Rig) -> None:
     rig.fake.sysfs.rename(rig.fake.sysfs.with_name("gone"))
     seen = rig.seen()
