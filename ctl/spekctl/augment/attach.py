@@ -146,8 +146,6 @@ def attach(
     policy = with_stripe(wish.policy, wish.raid)
     check_policy(policy, newest.log_blocks)
     mapper.check_target()
-    with hold.held([wish.raid, *used.values()], runs, claims, roots):
-        _check_raid(wish.raid, chosen, used)
     numbers = [number_of(used[number]) if number in used else MISSING for number in chosen.numbers]
     table = Table(
         sectors=raid_blocks(wish.raid) * SECTORS,
@@ -157,7 +155,13 @@ def attach(
         log_blocks=newest.log_blocks,
         features=(*(("unread", "end") if wish.gives_up else ()), *features(policy)),
     )
-    node = mapper.create(wish.name, newest.uuid, table)
+    everything = [wish.raid, *used.values()]
+    runs, claims = list(runs), list(claims)
+    with hold.pinned(everything, runs, claims, roots) as look_again:
+        with hold.held(everything, runs, claims, roots):
+            _check_raid(wish.raid, chosen, used)
+        look_again()
+        node = mapper.create(wish.name, newest.uuid, table)
     return Attached(node, newest.uuid, tuple(_remarks(chosen)))
 
 

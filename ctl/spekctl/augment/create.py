@@ -84,23 +84,26 @@ def create(
     check_policy(policy, log_blocks)
     mapper.check_target()
     runs, claims = list(runs), list(claims)
-    with hold.held([wish.raid, *wish.overwritten], runs, claims, roots):
-        remarks = [_look_at_raid(wish)]
-        for device in wish.overwritten:
-            _, remark = safety.look(
-                device, device.diskseq, wish.destroy, True, roots, lambda: (runs, claims)
-            )
-            remarks.append(remark)
     identity = uuid.uuid4()
-    table = Table(
-        sectors=raid_blocks(wish.raid) * SECTORS,
-        raid=number_of(wish.raid),
-        ssd=number_of(wish.ssd),
-        spares=tuple(map(number_of, wish.spares)),
-        log_blocks=log_blocks,
-        features=features(policy, format_as=identity),
-    )
-    node = mapper.create(wish.name, identity, table)
+    used = [wish.raid, *wish.overwritten]
+    with hold.pinned(used, runs, claims, roots) as look_again:
+        with hold.held(used, runs, claims, roots):
+            remarks = [_look_at_raid(wish)]
+            for device in wish.overwritten:
+                _, remark = safety.look(
+                    device, device.diskseq, wish.destroy, True, roots, lambda: (runs, claims)
+                )
+                remarks.append(remark)
+        table = Table(
+            sectors=raid_blocks(wish.raid) * SECTORS,
+            raid=number_of(wish.raid),
+            ssd=number_of(wish.ssd),
+            spares=tuple(map(number_of, wish.spares)),
+            log_blocks=log_blocks,
+            features=features(policy, format_as=identity),
+        )
+        look_again()
+        node = mapper.create(wish.name, identity, table)
     told = tuple(remark for remark in remarks if remark)
     return Created(node, identity, log_blocks, told)
 

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 from lib.core.augment_images import BLOCK, FOREIGN, LOG_START, SET, Images
 from lib.ctl.augment import MIB, Machine, make_unreadable
 
-from spekctl.augment import attach, sets
+from spekctl.augment import attach, hold, sets
 from spekctl.augment.attach import Wish
 from spekctl.augment.mapper import Mapper
 from spekctl.augment.table import Policy
@@ -34,6 +37,22 @@ def refused(
     with pytest.raises(kind, match=sentence):
         attach.attach(Mapper(), wish(machine, *names, **changes))
     assert machine.dm.sent("create") == []
+
+
+def test_a_disk_that_is_replaced_after_the_look_is_not_attached(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.set()
+    real = hold.held
+
+    @contextlib.contextmanager
+    def held(*given: Any) -> Iterator[None]:
+        with real(*given):
+            yield
+        machine.change("sdz", serial="ANOTHER")
+
+    monkeypatch.setattr(hold, "held", held)
+    refused(machine, "sdz has just been replaced", RefusedError, "sdz", "sda2", "sdb2")
 
 
 def test_devices_are_put_into_their_order(machine: Machine) -> None:

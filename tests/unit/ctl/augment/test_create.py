@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from lib.ctl.augment import MIB, Machine
 from lib.guest import disk_images
 
-from spekctl.augment import create
+from spekctl.augment import create, hold
 from spekctl.augment.create import Wish
 from spekctl.augment.mapper import Mapper
 from spekctl.augment.table import Policy
@@ -104,6 +108,38 @@ def test_a_log_that_just_fits_is_taken(machine: Machine) -> None:
 def test_another_number_of_members_is_refused(machine: Machine, count: int) -> None:
     spares = tuple(machine.add(f"sp{index}", 3 * MIB, 7, index) for index in range(count))
     refused(machine, "a RAID has 1 to 8 members", UsageError, spares=spares)
+
+
+def test_numbers_are_kept_until_the_table_is_loaded(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table names numbers, and a disk that takes one over would be formatted."""
+    real = Mapper.create
+    still_open: set[str] = set()
+
+    def load(*given: object) -> str:
+        links = (f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd"))
+        still_open.update(os.path.realpath(link) for link in links)
+        return real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Mapper, "create", load)
+    create.create(Mapper(), wish(machine))
+    assert still_open.issuperset(machine.devices)
+
+
+def test_a_disk_that_is_replaced_after_the_look_is_not_formatted(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = hold.held
+
+    @contextlib.contextmanager
+    def held(*given: Any) -> Iterator[None]:
+        with real(*given):
+            yield
+        machine.change("sdz", serial="ANOTHER")
+
+    monkeypatch.setattr(hold, "held", held)
+    refused(machine, "sdz has just been replaced", RefusedError)
 
 
 def test_a_device_is_used_once(machine: Machine) -> None:

@@ -66,6 +66,18 @@ def test_a_device_that_was_replaced_is_refused(
         pytest.fail("it is held")
 
 
+def test_pinned_devices_stay_open_without_a_claim(machine: Machine) -> None:
+    before = machine.find(machine.path("sdz"))
+    with hold.pinned([before]) as look_again:
+        assert machine.opened == [("sdz", os.O_RDONLY)]
+        links = (f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd"))
+        assert machine.path("sdz") in {os.path.realpath(link) for link in links}
+        look_again()
+        machine.change("sdz", serial="ANOTHER")
+        with pytest.raises(RefusedError, match="sdz has just been replaced"):
+            look_again()
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "sentence"),
     [
