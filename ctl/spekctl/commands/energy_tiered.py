@@ -18,7 +18,7 @@ The complete case, which needs the power of all disks (see daq/README.md):
 It runs these steps:
   spekctl energy spc1e --device SLOW --write --folder DIR/single
   spekctl energy tiered map --slow SLOW --fast FAST --write > DIR/tiered.table
-  dmsetup create spek-tiered DIR/tiered.table
+  dmsetup create spek-tiered --uuid UUID DIR/tiered.table
   spekctl energy spc1e --device /dev/mapper/spek-tiered --write \\
       --folder DIR/tiered
   spekctl energy tiered compare DIR/single DIR/tiered
@@ -47,6 +47,9 @@ def print_map(slow: str, fast: str, write: bool, destroy: tuple[str, ...]) -> in
     A test of that device overwrites both disks, so both must be unused, and either hold no data or
     be named with --destroy, as for a run that writes. The ranges on the fast disk are listed on
     standard error. The device has the capacity of the slow disk.
+
+    The first line of the table is a comment with a UUID of both disks. Give it to `dmsetup create
+    --uuid`: a test of that device is then resumed on the same two disks only.
     """
     from spekctl import units
     from spekctl.block import device, safety

@@ -7,6 +7,7 @@ finds and moves such ranges by itself; here a device-mapper table puts them on t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,9 +68,21 @@ def check_room(hot: Sequence[HotRange], slow: Device, fast: Device) -> None:
             raise UsageError(f"{device.path} has logical blocks of {device.logical_block} bytes")
 
 
+def mapping_uuid(slow: Device, fast: Device) -> str:
+    """What `dmsetup create --uuid` is to be given: it stands for both disks, whatever their numbers
+    are, and is what a mapping has for a serial number, by which a test that is resumed knows its
+    device."""
+    facts = [
+        (disk.model, disk.serial, disk.wwn, disk.partition, disk.bytes) for disk in (slow, fast)
+    ]
+    text = "\n".join(str(fact) for disk in facts for fact in disk)
+    return f"SPEK_TIERED-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
 def device_map(hot: Sequence[HotRange], slow: Device, fast: Device) -> str:
-    """The table for dmsetup: @slow, with its hot ranges on @fast instead."""
-    lines = []
+    """The table for dmsetup: @slow, with its hot ranges on @fast instead. dmsetup skips its first
+    line, a comment with the UUID of the mapping."""
+    lines = [f"# uuid {mapping_uuid(slow, fast)}\n"]
     at = used = 0
     for hot_range in hot:
         if hot_range.start > at:

@@ -126,7 +126,7 @@ def test_a_test_without_its_iops_phase_is_refused(
 STUB = """#!/bin/sh
 echo "$(basename "$0") $*" >>"$CALLS"
 case "$*" in
-energy\\ tiered\\ map*) echo "0 8 linear 1:2 0" ;;
+energy\\ tiered\\ map*) echo "# uuid SPEK_TIERED-1"; echo "0 8 linear 1:2 0" ;;
 energy\\ spc1e*/single\\ *)
     [ "$FAIL" = single ] && exit 4
     mkdir -p "$DIR/single"; : >"$DIR/single/state.json" ;;
@@ -174,7 +174,7 @@ def test_the_recipe_measures_both_and_gives_the_device_back(tmp_path: Path) -> N
         "spekctl energy tiered map --slow /dev/s --fast /dev/f --write",
         "spekctl energy spc1e --write --folder OUT/single --device /dev/s --quick",
         "spekctl energy tiered map --slow /dev/s --fast /dev/f --write",
-        "dmsetup create spek-tiered OUT/tiered.table",
+        "dmsetup create spek-tiered --uuid SPEK_TIERED-1 OUT/tiered.table",
         "spekctl energy spc1e --write --folder OUT/tiered --device /dev/mapper/spek-tiered --quick",
         "spekctl energy tiered compare OUT/single OUT/tiered",
         "dmsetup remove spek-tiered",

@@ -22,7 +22,9 @@ kernel = pytest.fixture(queue_kernel)
 
 def lines_of(text: str) -> list[tuple[int, int, str, int]]:
     segments = []
-    for line in text.splitlines():
+    comment, *lines = text.splitlines()
+    assert comment.startswith("# uuid SPEK_TIERED-")
+    for line in lines:
         start, length, kind, target, offset = line.split()
         assert kind == "linear"
         segments.append((int(start), int(length), target, int(offset)))
@@ -51,6 +53,22 @@ def test_the_map_covers_the_slow_disk_and_uses_nothing_twice(
     assert all(offset == start for start, _, target, offset in segments if target == "250:0")
     shares = [float(line.split(" with ")[1].split("%")[0]) for line in outcome.err.splitlines()]
     assert shares == [28.1, 21.0, 7.0, 28.1]
+
+
+def test_the_uuid_stands_for_both_disks() -> None:
+    """A mapping has no serial number but its UUID: with another fast disk a test is not resumed."""
+    slow, fast = disk("/dev/fake0", serial="A"), disk("/dev/fake1", serial="B")
+    uuid = layout.mapping_uuid(slow, fast)
+    moved = [disk("/dev/fake5", serial="A"), disk("/dev/fake6", serial="B", diskseq=9)]
+    assert layout.mapping_uuid(*moved) == uuid
+    others = [
+        (slow, disk("/dev/fake1", serial="C")),
+        (disk("/dev/fake0", serial="C"), fast),
+        (slow, disk("/dev/fake1", serial="B", partition=1)),
+        (slow, disk("/dev/fake1", serial="B", bytes=2 << 30)),
+        (fast, slow),
+    ]
+    assert uuid not in {layout.mapping_uuid(*pair) for pair in others}
 
 
 def test_the_dense_ranges_are_those_of_the_workload(
