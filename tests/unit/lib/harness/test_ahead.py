@@ -132,3 +132,16 @@ def test_the_trial_of_kvm_runs_a_guest_of_that_kernel(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "6.77\n"
+
+
+def test_a_trial_of_kvm_that_fails_is_left_to_the_guest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As with SPEK_ACCEL=kvm where there is none: its own boot says that in a sentence."""
+    kernel: Any = SimpleNamespace(architecture=AMD64)
+    monkeypatch.setattr(ahead, "native", lambda: AMD64)
+    monkeypatch.setattr(ahead, "TRY_KVM", "raise SystemExit(1)")
+    monkeypatch.setattr(ahead, "build_modules", lambda kernel: None)
+    monkeypatch.setattr(ahead, "build_disks", lambda kernel: tmp_path)
+    prepared = ahead.prepare("6.77", "6.77", kernel, all_warnings=False)
+    assert prepared == Prepared("6.77", tmp_path, None, "amd64")
