@@ -6,6 +6,7 @@ A subclass sets its fields, then starts @thread; @ended asks the thread to end.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -68,7 +69,8 @@ class TcpPort:
     def _serve(self) -> None:
         while not self.ended.is_set():
             if select.select([self.listener], [], [], self.STEP_S)[0]:
-                with self.listener.accept()[0] as client:
+                # A client that leaves before it has read a reply resets the connection.
+                with self.listener.accept()[0] as client, contextlib.suppress(ConnectionResetError):
                     self._talk(client)
 
     def _talk(self, client: socket.socket) -> None:
