@@ -276,9 +276,13 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     parts: list[dict[str, Any]] = []
     # Both directions of a sequential job have a place of their own; others differ as well where
     # options do.
-    split = 0 < share < 100 and (
-        kind not in RANDOM or sizes[0] != sizes[1] or _differ_by_direction(options)
-    )
+    differ = sizes[0] != sizes[1] or _differ_by_direction(options)
+    split = 0 < share < 100 and (differ or kind not in RANDOM)
+    if split and mode == "strided":
+        # An I/O of either direction takes the next zone.
+        if differ or not zones.has_single(options, sizes[0], base):
+            raise UsageError(zones.SHARED)
+        split = False
     for reads, weight, mix in (
         (((100, share, sizes[0]), (0, 100 - share, sizes[1])))
         if split

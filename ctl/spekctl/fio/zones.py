@@ -7,7 +7,7 @@ from typing import Any
 
 from spekctl.errors import UsageError
 from spekctl.fio import values
-from spekctl.fio.plan import Plan, Reader
+from spekctl.fio.plan import Mix, Plan, Reader
 
 TURNS = (
     "zones are written in turn, as many as max_open_zones or, without it, as there are workers; fio"
@@ -22,6 +22,10 @@ RESETS = (
 APPENDS = "writes are sent to the write pointers; with zone_append the device chooses their places"
 NO_GAPS = "nothing: zones without gaps are passed in sequence"
 NO_RANDOM_GAPS = "spek leaves gaps between zones in sequential jobs only; leave it out"
+SHARED = (
+    "zonemode: reads and writes of a job share its zones, and spek has that only if both have the"
+    " same options and, in a sequential job, zones of one I/O; make two jobs of it"
+)
 _STRIDED = ("zonesize", "zonerange", "zoneskip")
 NO_TRIMS = (
     "rw: a trim of a zone is its reset, which spek has as operation zone-reset; leave the job out,"
@@ -60,6 +64,12 @@ def gap_pattern(options: Reader, sizes: list[int], base: int) -> dict[str, Any]:
             " size of a zone, or leave the zones out"
         )
     return {"pattern": "strided", "stride": stride}
+
+
+def has_single(options: Reader, mix: Mix, base: int) -> bool:
+    """Whether each zone of a job with zonemode=strided has one I/O."""
+    zone = options.value("zonesize", values.size, base) or 0
+    return bool(zone <= min(size for size, _ in mix))
 
 
 def pointer_pattern(

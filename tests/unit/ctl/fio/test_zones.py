@@ -129,6 +129,15 @@ def test_fio_leaves_the_gaps_between_zones_that_the_stride_has(
     assert {converted.mapped[name] for name in ("zonemode", "zonesize")} == {gaps}
 
 
+@pytest.mark.parametrize("options", ["zoneskip=12k\n", "zonerange=64k\n", ""])
+def test_reads_and_writes_share_zones(tmp_path: Path, options: str) -> None:
+    text = HEAD + "rw=rw\nbs=4k\nsize=100m\nnumber_ios=40\nzonemode=strided\nzonesize=4k\n"
+    only = stream(imported(tmp_path, text + options))
+    (seen,) = places(tmp_path, text + options)
+    assert [place for _, place in seen] == [index * only.get("stride", 4096) for index in range(40)]
+    assert only["read"] == "50%" and {"read", "write"} == {way for way, _ in seen}
+
+
 def test_zones_of_no_mode_have_no_effect() -> None:
     planned = plan(rw="read", zonemode="none")
     assert planned.streams[0]["pattern"] == "sequential" and "zonemode" in planned.mapped
@@ -160,6 +169,9 @@ def test_zones_of_no_mode_have_no_effect() -> None:
             {"zonesize": "1m", "zoneskip": "1m"},
             "these zones have several; give bs the size of a zone, or leave the zones out",
         ),
+        ({"zonesize": "1m", "rw": "rw"}, zones.SHARED),
+        ({"zonesize": "4k", "rw": "rw", "bs": "4k,8k"}, zones.SHARED),
+        ({"zonesize": "4k", "rw": "rw", "rate_iops": "100,50"}, zones.SHARED),
         ({"zonemode": "zbd", "rw": "write:4k"}, "rw: what follows the colon excludes zones"),
         ({"zonemode": "zbd", "rw": "trim"}, "rw: a trim of a zone is its reset"),
         ({"zonemode": "zbd", "offset_increment": "1g"}, "offset_increment: clones that write zo"),
