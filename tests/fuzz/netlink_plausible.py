@@ -338,6 +338,13 @@ VARIANTS: dict[str, dict[str, list[Variant]]] = {
                 Field("jitter-bytes", (0, 4096, MIB), SOMETIMES),
             ),
             _pattern(
+                2,
+                Field("stride-bytes", (65536, MIB)),
+                Field("zone-size-bytes", (4096, 20000, MIB)),
+                Field("zone-range-bytes", (0, 4096, 65536), SOMETIMES),
+                Field("zone-order", (0, 1, 2), OFTEN),
+            ),
+            _pattern(
                 3,
                 Field("run-bytes", (4096, 65536)),
                 Field("restart-bytes", (65536, MIB), OFTEN),

@@ -32,6 +32,14 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 MANY = 100_000
 BACKENDS = ("bio", "mq")
 CURVE = [(0, 0), (10**9, 9_876_543), (10**9, 1_000_000), (3 * 10**9, 12_345)]
+ZONES: dict[str, Any] = {
+    "stride_bytes": 96 * KIB,
+    "zone_size_bytes": 300 * KIB,
+    "zone_range_bytes": 200 * KIB,
+    "weight": 1,
+}
+# More blocks than an order is drawn of.
+LARGE_ZONES = {"stride_bytes": 9 * MIB, "zone_size_bytes": 6 * MIB, "weight": 1}
 PARTS = [(1, 2**38), (2, 2**37), (90, 2**39), (6, 0), (1, 2**37)]
 
 
@@ -111,6 +119,10 @@ def everything(node: str) -> RunConfig:
             stream("forward", "sequential", 2, asu=1, range_start=MIB, replicas=3),
             stream("strides", "strided", 3, asu=1, stride_bytes=96 * KIB, replicas=2, weight=1),
             stream("jitter", "strided", 3, stride_bytes=96 * KIB, jitter_bytes=200 * KIB, weight=1),
+            stream("zones", "strided", 3, stride_bytes=MIB, zone_size_bytes=72 * KIB, weight=1),
+            stream("in zones", "strided", 0, zone_order="random", **ZONES),
+            stream("zones once", "strided", 1, zone_order="once", **ZONES),
+            stream("large zones once", "strided", 0, zone_order="once", **LARGE_ZONES),
             stream("back", "backward", 2, asu=1, replicas=3, weight=1),
             stream("table", "table", 1, range_bytes=100 * 4 * KIB, parts=PARTS, weight=1),
             stream("spread", "table", 0, range_bytes=100 * 4 * KIB, parts=PARTS, spread=1),

@@ -44,6 +44,12 @@ def one(stream: Stream, arrival: Arrival) -> Workload:
     return Workload([Asu(G)], [arrival], [stream])
 
 
+def zoned(factor: int = 1, **keys: Any) -> Stream:
+    """Zones of @factor * 64 blocks, every @factor MiB."""
+    zone = factor * 64 * BLOCK
+    return Stream("strided", stride_bytes=factor << 20, zone_size_bytes=zone, **keys)
+
+
 def collected(workload: Workload, scratch: Path, *options: str, count: int, uncounted: int) -> int:
     """Instructions that callgrind collects with these options while the driver runs."""
     driver = GENERATOR.build("driver-kernel-like", KERNEL_LIKE, [DRIVER])
@@ -85,6 +91,11 @@ BUDGET = {
         one(Stream("strided", stride_bytes=16 * BLOCK, jitter_bytes=8 * BLOCK), CLOSED),
         117,
     ),
+    "strided, zones, closed loop": (one(zoned(), CLOSED), 147),
+    "strided, random in zones, closed loop": (one(zoned(zone_order=1), CLOSED), 165),
+    # The order of few blocks is drawn, of many it is a permutation.
+    "strided, zones once, closed loop": (one(zoned(zone_order=2), CLOSED), 180),
+    "strided, zones of many blocks once, closed loop": (one(zoned(128, zone_order=2), CLOSED), 183),
     # Half of the columns of each table are drawn on each side of their thresholds.
     "table, closed loop": (one(Stream("table", parts=PARTS), CLOSED), 117),
     "table that is spread, closed loop": (one(Stream("table", parts=PARTS, spread=1), CLOSED), 119),

@@ -1,5 +1,6 @@
 """Address patterns with a law of their own, by statistics with fixed seeds."""
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -68,6 +69,50 @@ def test_jitter_is_uniform_and_independent() -> None:
     jitter = slots(stream) % 100
     assert flat(jitter, 64) > 0.001
     assert flat(jitter[:-1] * 64 + jitter[1:], 4096) > 0.001
+
+
+def in_zones(blocks: int, order: int, count: int) -> npt.NDArray[np.int64]:
+    """Places in their zones, all of whose blocks are touched, zone by zone."""
+    length = blocks * BLOCK
+    stream = Stream("strided", stride_bytes=2 * length, zone_size_bytes=length, zone_order=order)
+    return (slots(stream, blocks * count) % (2 * blocks)).reshape(count, blocks)
+
+
+@pytest.mark.parametrize("blocks", [4, 16, 100, 1024])
+def test_random_places_in_zones_are_uniform_and_independent(blocks: int) -> None:
+    places = in_zones(blocks, 1, (1 << 18) // blocks)
+    assert flat(places.ravel(), blocks) > 0.001
+    quarters = places * 4 // blocks
+    assert flat((quarters[:, :-1] * 4 + quarters[:, 1:]).ravel(), 16) > 0.001
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 4, 5, 16, 100, 1024])
+def test_few_blocks_of_a_zone_are_in_any_order(blocks: int) -> None:
+    """Each order of up to 5 blocks is equally likely; of more, what comes where, and the distance
+    of one to the next."""
+    orders = in_zones(blocks, 2, min(40_000, (1 << 23) // blocks))
+    assert (np.sort(orders, axis=1) == np.arange(blocks)).all()
+    if blocks <= 5:
+        ranks = {order: rank for rank, order in enumerate(itertools.permutations(range(blocks)))}
+        seen = np.array([ranks[tuple(order)] for order in orders.tolist()])
+        assert flat(seen, len(ranks)) > 0.001
+    for place in (0, 1, blocks - 1):
+        assert flat(orders[:, place], blocks) > 0.0005
+    for later in {1, blocks // 2, blocks - 1}:
+        apart = (orders[:, later] - orders[:, 0]) % blocks - 1
+        assert blocks == 2 or flat(apart, blocks - 1) > 0.0005
+
+
+@pytest.mark.parametrize("blocks", [1025, 3000, 1 << 14])
+def test_many_blocks_of_a_zone_are_in_a_random_order(blocks: int) -> None:
+    orders = in_zones(blocks, 2, 64)
+    assert (np.sort(orders, axis=1) == np.arange(blocks)).all()
+    for place in range(0, blocks, blocks // 7):
+        assert flat(orders[:, place] * 8 // blocks, 8) > 0.0001
+    pieces = orders * 8 // blocks
+    for lag in (1, 2, 3, 8, 64):
+        pairs = pieces[:, :-lag] * 8 + pieces[:, lag:]
+        assert flat(pairs.ravel(), 64) > 0.0001, lag
 
 
 # --- tables: the laws themselves, computed in another way -----------------------------------------

@@ -81,6 +81,9 @@ WriteHint = Literal["not-set", "none", "short", "medium", "long", "extreme"]
 # Variant of the hierarchical reuse random walk.
 WalkStyle = Literal["classic", "fixed"]
 
+# Order of the I/Os in a zone of a strided stream.
+ZoneOrder = Literal["sequential", "random", "once"]
+
 # Data to write.
 Data = Literal["zero", "random", "stamped"]
 
@@ -501,6 +504,34 @@ class StreamRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         ),
     ] = 0
+    zone_size_bytes: Annotated[
+        int,
+        Meta(
+            description=(
+                "strided - bytes of the I/Os in a zone before they move on to the next one, which "
+                "starts a stride after it. Not with jitter-bytes; zones have one I/O if not given."
+            )
+        ),
+    ] = 0
+    zone_range_bytes: Annotated[
+        int,
+        Meta(
+            description=(
+                "strided with zone-size-bytes - length of the part of a zone in which I/Os start; "
+                "sequential I/Os that have passed it start over in the zone. zone-size-bytes if not"
+                " given."
+            )
+        ),
+    ] = 0
+    zone_order: Annotated[
+        ZoneOrder,
+        Meta(
+            description=(
+                "strided with zone-size-bytes - order of the I/Os in a zone; sequential if not "
+                "given."
+            )
+        ),
+    ] = "sequential"
 
     def attributes(self) -> dict[str, Any]:
         """The attributes, without those that have their default."""
@@ -535,6 +566,9 @@ class StreamRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ("duplicate_ppm", int(self.duplicate_ppm), (0,)),
             ("fill", bytes.fromhex(self.fill), (b"",)),
             ("atomic", int(self.atomic), (0,)),
+            ("zone_size_bytes", int(self.zone_size_bytes), (0,)),
+            ("zone_range_bytes", int(self.zone_range_bytes), (0,)),
+            ("zone_order", code(ZoneOrder, self.zone_order), (0,)),
         )
 
 

@@ -36,14 +36,6 @@ static void memory(struct spek_source_memory *memory, const struct spek_stream *
 	memory->replica_bytes = sizeof(struct spek_once);
 }
 
-static void set_key(struct spek_order *order, u64 key)
-{
-	u32 i;
-
-	for (i = 0; i < SPEK_ONCE_ROUNDS; i++)
-		order->key[i] = spek_splitmix64(&key) & order->mask;
-}
-
 static void init(struct spek_source *source, const struct spek_stream *stream,
 		 const struct spek_share *share, struct spek_rng *rng, void *states, void *shared)
 {
@@ -93,7 +85,7 @@ void spek_once_begin_pass(struct spek_once *once, u64 key)
 	/* All 2^k numbers are 2^64, which is 0: then the last one tells. */
 	once->left = ((once->next - unit - once->start) >> __builtin_ctzll(unit)) + 1;
 	once->next = once->start;
-	set_key(&once->order, key ^ spek_mix64(++once->pass));
+	spek_order_set_key(&once->order, key ^ spek_mix64(++once->pass));
 }
 
 /**
@@ -119,6 +111,19 @@ u32 spek_order_init(struct spek_order *order, u64 count, u64 key)
 	order->shift = (bits + 1) / 2;
 	for (i = 0; i < SPEK_ONCE_ROUNDS; i++)
 		order->factor[i] = factor[i];
-	set_key(order, key);
+	spek_order_set_key(order, key);
 	return bits;
+}
+
+/**
+ * spek_order_set_key() - choose another permutation of as many numbers
+ * @order: permutation, changed
+ * @key: number of the permutation
+ */
+void spek_order_set_key(struct spek_order *order, u64 key)
+{
+	u32 i;
+
+	for (i = 0; i < SPEK_ONCE_ROUNDS; i++)
+		order->key[i] = spek_splitmix64(&key) & order->mask;
 }

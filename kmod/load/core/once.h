@@ -61,6 +61,7 @@ struct spek_once {
 void spek_once_begin_pass(struct spek_once *once, u64 key);
 
 u32 spek_order_init(struct spek_order *order, u64 count, u64 key);
+void spek_order_set_key(struct spek_order *order, u64 key);
 
 /**
  * spek_order_at() - look up a permutation

@@ -137,6 +137,9 @@ static void init_choice(struct spek_choice *choice, struct spek_source *source,
 	choice->slots = spek_div64(stream->range_bytes - bytes, stream->align_bytes) + 1;
 	choice->last = stream->range_start + stream->range_bytes - bytes;
 	choice->source = source;
+	if (stream->zone_size_bytes && stream->zone_order != SPEK_ZONE_ORDER_SEQUENTIAL)
+		choice->slots = spek_div64(spek_gap_range(stream) - bytes,
+					   stream->align_bytes) + 1;
 	/* One place, of no length. */
 	if (op.kind == SPEK_OP_FLUSH) {
 		choice->bytes = 0;
@@ -201,6 +204,8 @@ void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spe
 {
 	if (choice->kind == SPEK_KIND_POINTER)
 		spek_pointer_next(choice, replica, rng, op);
-	else
+	else if (choice->kind == SPEK_KIND_REPLAY)
 		spek_replay_next(choice, op);
+	else
+		spek_gap_next(choice, replica, rng, op);
 }

@@ -9,7 +9,8 @@
  *   pattern      bytes per replica          shared by the worker's replicas
  *   uniform      0; 8 with sequential share
  *   sequential   24
- *   strided      24
+ *   strided      24; 40 with zones of several I/Os; if their blocks are touched once, 2 for each
+ *                block as well, or 136 if they have more than 1024
  *   backward     24
  *   once         128
  *   runs         16
@@ -55,6 +56,42 @@ struct spek_cursor {
 };
 
 /**
+ * struct spek_gap_cursor - a replica of a strided stream with zones of several I/Os
+ * @zone: first byte of the zone
+ * @next: sequential: address of the next I/O; once: its number among those of the zone's blocks
+ * @left: bytes until the next zone; 0: the next I/O is its first one
+ * @start: first byte of the first zone of its part of the range
+ * @last: first byte of the last one
+ */
+struct spek_gap_cursor {
+	u64 zone;
+	u64 next;
+	u64 left;
+	u64 start;
+	u64 last;
+};
+
+/**
+ * struct spek_gap_deck - a replica of such a stream that touches the few blocks of a zone once
+ * @cursor: as above
+ * @block: numbers of the blocks, those that have been touched first
+ */
+struct spek_gap_deck {
+	struct spek_gap_cursor cursor;
+	u16 block[];
+};
+
+/**
+ * struct spek_gap_once - a replica of such a stream that touches the many blocks of a zone once
+ * @cursor: as above
+ * @order: of the zone's blocks
+ */
+struct spek_gap_once {
+	struct spek_gap_cursor cursor;
+	struct spek_order order;
+};
+
+/**
  * struct spek_seq_run - a replica of a stream of runs
  * @next: address after the last I/O
  * @end: first byte after the run; 0 before the first run
@@ -91,6 +128,12 @@ struct spek_walk {
  * @cursor.stride_bytes: bytes from start to start; 0 for sequential
  * @cursor.jitter_bytes: largest distance of an I/O from its place in the grid of strides
  * @cursor.jitter_slots: number of addresses up to there
+ * @gap: strided with zones of several I/Os
+ * @gap.stride_bytes: bytes from start to start of zones
+ * @gap.size_bytes: bytes of the I/Os of a zone
+ * @gap.range_bytes: bytes from the start of a zone in which I/Os start
+ * @gap.blocks: once: number of blocks in that range
+ * @gap.block_bytes: once, with many blocks: size of a block times 2^k
  * @table: table; its addresses are in units of @align_bytes
  * @once: every block once
  * @once.block_bytes: size of a block times 2^k
@@ -129,6 +172,13 @@ struct spek_source {
 			u64 jitter_bytes;
 			u64 jitter_slots;
 		} cursor;
+		struct {
+			u64 stride_bytes;
+			u64 size_bytes;
+			u64 range_bytes;
+			u64 blocks;
+			u64 block_bytes;
+		} gap;
 		struct {
 			u64 block_bytes;
 			u64 key;
@@ -180,6 +230,10 @@ enum spek_kind {
 	SPEK_KIND_MIXED,
 	SPEK_KIND_POINTER,
 	SPEK_KIND_REPLAY,
+	SPEK_KIND_GAP_SEQUENTIAL,
+	SPEK_KIND_GAP_RANDOM,
+	SPEK_KIND_GAP_DECK,
+	SPEK_KIND_GAP_ONCE,
 };
 
 /**
@@ -191,7 +245,7 @@ enum spek_kind {
  * @replicas: number of its replicas of the stream
  * @align_bytes: addresses are multiples of this
  * @start: first byte of the range
- * @slots: number of addresses in the range at which the size fits
+ * @slots: number of addresses in the range, or in that of a zone, at which the size fits
  * @last: last byte address in the range at which the size fits
  * @source: source of the stream
  */
@@ -229,7 +283,8 @@ struct spek_source_memory {
  * @init: fill in the pattern's part of a source and the states of its replicas
  * @kind: how addresses of reads or of writes are found
  * @blocks: count the I/Os that pass a part of the range, number @part of @parts, once; NULL if no
- *	order of the I/Os says when it is passed. Return: I/Os; 0 if their sizes differ
+ *	order of the I/Os says when it is passed. Return: I/Os; 0 if their sizes differ, or more
+ *	than 2^64 - 1
  * @is_exclusive: replicas have a history that a copy on a second worker would falsify
  */
 struct spek_pattern_ops {
@@ -269,7 +324,19 @@ void spek_pattern_next(const struct spek_choice *choice, u32 replica, struct spe
 
 void spek_runs_restart(const struct spek_choice *choice, u32 replica, struct spek_rng *rng);
 
+u64 spek_gap_range(const struct spek_stream *stream);
+u64 spek_gap_reach(const struct spek_stream *stream);
+u64 spek_gap_ios(const struct spek_stream *stream);
+int spek_gap_check(const struct spek_stream *stream, struct spek_refusal *refusal);
+u64 spek_gap_state_bytes(const struct spek_stream *stream);
+void spek_gap_init(struct spek_source *source, const struct spek_stream *stream);
+void spek_gap_init_state(const struct spek_source *source, u32 replica,
+			 const struct spek_stream *stream, u64 start, u64 end);
+enum spek_kind spek_gap_kind(const struct spek_stream *stream);
+
 /* Called by spek_pattern_next(); same parameters. */
+void spek_gap_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
+		    struct spek_op *op);
 void spek_pointer_next(const struct spek_choice *choice, u32 replica, struct spek_rng *rng,
 		       struct spek_op *op);
 void spek_replay_next(const struct spek_choice *choice, struct spek_op *op);

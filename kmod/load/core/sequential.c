@@ -3,7 +3,8 @@
  * Sequential, strided and backward: each replica passes through its own part of the range and
  * starts over when the next I/O no longer fits. Sequential I/Os follow each other without a gap,
  * from the end of the part to its start if they go backward; strided ones start at equal distances,
- * or with jitter up to so many bytes after these places, each equally likely.
+ * or with jitter up to so many bytes after these places, each equally likely. At these places there
+ * may be zones of several I/Os, see gaps.c.
  */
 #include "../../core/muldiv.h"
 #include "pattern.h"
@@ -30,16 +31,26 @@ static u64 part_start(const struct spek_stream *stream, u64 part, u64 parts)
 	return stream->range_start + unit * spek_muldiv64(positions, part, parts, NULL);
 }
 
+/* Bytes from a place in the grid of strides to the end of the last byte that its I/Os reach. */
+static u64 reach_of(const struct spek_stream *stream)
+{
+	if (stream->zone_size_bytes)
+		return spek_gap_reach(stream);
+	return spek_stream_max_bytes(stream) + stream->jitter_bytes;
+}
+
 static u64 blocks(const struct spek_stream *stream, u64 part, u64 parts)
 {
 	u64 span = part_start(stream, part + 1, parts) - part_start(stream, part, parts);
-	u64 last = stream->size[0].bytes + stream->jitter_bytes;
+	u64 reach = reach_of(stream), places, ios;
 
-	if (stream->nr_sizes > 1 || span < last)
+	if (stream->nr_sizes > 1 || span < reach)
 		return 0;
 	if (stream->pattern != SPEK_PATTERN_STRIDED)
-		return spek_div64(span, last);
-	return spek_div64(span - last, stream->stride_bytes) + 1;
+		return spek_div64(span, reach);
+	places = spek_div64(span - reach, stream->stride_bytes) + 1;
+	ios = stream->zone_size_bytes ? spek_gap_ios(stream) : 1;
+	return spek_mulhi64(places, ios) ? 0 : places * ios;
 }
 
 /* Bytes of the smallest part, which is the first one. */
@@ -63,6 +74,8 @@ static int check_sequential(const struct spek_stream *stream, u64 parts,
 static int check_strided(const struct spek_stream *stream, u64 parts,
 			 struct spek_refusal *refusal)
 {
+	int err;
+
 	if (!stream->stride_bytes || !spek_is_multiple(stream->stride_bytes, stream->align_bytes))
 		return spek_refuse_part(refusal, -EINVAL,
 					"The stride must be a multiple of the stream's alignment and not 0.");
@@ -75,16 +88,19 @@ static int check_strided(const struct spek_stream *stream, u64 parts,
 	if (stream->jitter_bytes > stream->range_bytes)
 		return spek_refuse_part(refusal, -ERANGE,
 					"The jitter is larger than the range of its stream.");
-	if (part_bytes(stream, parts) < stream->stride_bytes + stream->jitter_bytes +
-					spek_stream_max_bytes(stream))
+	err = spek_gap_check(stream, refusal);
+	if (err)
+		return err;
+	if (part_bytes(stream, parts) < stream->stride_bytes + reach_of(stream))
 		return spek_refuse_part(refusal, -ERANGE,
-					"The range of a strided stream is too small: each worker's part of it must hold two strides and the jitter.");
+					"The range of a strided stream is too small: each worker's part of it must hold two strides and the jitter, or two zones.");
 	return 0;
 }
 
 static void memory(struct spek_source_memory *memory, const struct spek_stream *stream)
 {
-	memory->replica_bytes = sizeof(struct spek_cursor);
+	memory->replica_bytes = stream->zone_size_bytes ? spek_gap_state_bytes(stream) :
+							  sizeof(struct spek_cursor);
 }
 
 static void init(struct spek_source *source, const struct spek_stream *stream,
@@ -107,8 +123,30 @@ static void init(struct spek_source *source, const struct spek_stream *stream,
 	}
 }
 
+static void init_strided(struct spek_source *source, const struct spek_stream *stream,
+			 const struct spek_share *share, struct spek_rng *rng, void *states,
+			 void *shared)
+{
+	u32 i;
+
+	if (!stream->zone_size_bytes) {
+		init(source, stream, share, rng, states, shared);
+		return;
+	}
+	spek_gap_init(source, stream);
+	for (i = 0; i < share->count; i++) {
+		u64 part = share->first_part + i;
+
+		spek_yield_at(i);
+		spek_gap_init_state(source, i, stream, part_start(stream, part, share->parts),
+				     part_start(stream, part + 1, share->parts));
+	}
+}
+
 static enum spek_kind kind(const struct spek_stream *stream, bool write)
 {
+	if (stream->zone_size_bytes)
+		return spek_gap_kind(stream);
 	if (stream->pattern == SPEK_PATTERN_BACKWARD)
 		return SPEK_KIND_BACKWARD;
 	return stream->jitter_bytes ? SPEK_KIND_JITTER : SPEK_KIND_CURSOR;
@@ -133,7 +171,7 @@ const struct spek_pattern_ops spek_pattern_backward = {
 const struct spek_pattern_ops spek_pattern_strided = {
 	.check = check_strided,
 	.memory = memory,
-	.init = init,
+	.init = init_strided,
 	.kind = kind,
 	.blocks = blocks,
 };

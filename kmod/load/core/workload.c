@@ -250,6 +250,10 @@ static int check_foreign(const struct spek_stream *stream, struct spek_refusal *
 	if (stream->jitter_bytes && pattern != SPEK_PATTERN_STRIDED)
 		return spek_refuse_part(refusal, -EINVAL,
 					"A jitter is given for a stream whose pattern is not strided.");
+	if ((stream->zone_size_bytes || stream->zone_range_bytes || stream->zone_order) &&
+	    pattern != SPEK_PATTERN_STRIDED)
+		return spek_refuse_part(refusal, -EINVAL,
+					"Zones with a stride are given for a stream whose pattern is not strided.");
 	if ((stream->run_bytes || stream->restart_bytes || stream->run_align_bytes) &&
 	    pattern != SPEK_PATTERN_RUNS)
 		return spek_refuse_part(refusal, -EINVAL,

@@ -136,6 +136,12 @@ struct spek_size {
  *   start.
  * @jitter_bytes: strided - an I/O starts up to this far after its place, each multiple of
  *   align-bytes equally likely.
+ * @zone_size_bytes: strided - bytes of the I/Os in a zone before they move on to the next
+ *   one, which starts a stride after it. Not with jitter-bytes; zones have one I/O if not
+ *   given.
+ * @zone_range_bytes: strided with zone-size-bytes - length of the part of a zone in which
+ *   I/Os start; sequential I/Os that have passed it start over in the zone.
+ *   zone-size-bytes if not given.
  * @asu: Index of its address range.
  * @arrival: Index of its arrival process.
  * @weight: Share among the streams of the same arrival process; 1 if not given.
@@ -174,6 +180,8 @@ struct spek_size {
  * @atomic: 1: writes are atomic, from Linux 6.11 on: a device keeps all of a write or
  *   nothing. Block sizes are powers of two within the device's limits, addresses are
  *   multiples of them.
+ * @zone_order: strided with zone-size-bytes - order of the I/Os in a zone; sequential if
+ *   not given. enum spek_zone_order
  * @size: Block sizes with their weights.
  * @fill: own data - bytes that the fill repeats, from its start in each block on; zeroes
  *   if not given.
@@ -185,6 +193,8 @@ struct spek_stream {
 	u64 run_bytes;
 	u64 restart_bytes;
 	u64 jitter_bytes;
+	u64 zone_size_bytes;
+	u64 zone_range_bytes;
 	u32 asu;
 	u32 arrival;
 	u32 weight;
@@ -209,6 +219,7 @@ struct spek_stream {
 	u32 duplicate_ppm;
 	u32 fill_bytes;
 	u32 atomic;
+	u32 zone_order;
 	struct spek_size size[SPEK_MAX_SIZES];
 	u8 fill[64];
 };

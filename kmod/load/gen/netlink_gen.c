@@ -130,7 +130,7 @@ static const struct nla_policy spek_size_nl_policy[SPEK_A_SIZE_WEIGHT + 1] = {
 	[SPEK_A_SIZE_WEIGHT] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_ATOMIC + 1] = {
+static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_ZONE_ORDER + 1] = {
 	[SPEK_A_STREAM_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
 	[SPEK_A_STREAM_ASU] = { .type = NLA_U32 },
 	[SPEK_A_STREAM_ARRIVAL] = { .type = NLA_U32 },
@@ -163,6 +163,9 @@ static const struct nla_policy spek_stream_nl_policy[SPEK_A_STREAM_ATOMIC + 1] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &spek_stream_duplicate_ppm_range),
 	[SPEK_A_STREAM_FILL] = NLA_POLICY_RANGE(NLA_BINARY, 1, 64),
 	[SPEK_A_STREAM_ATOMIC] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SPEK_A_STREAM_ZONE_SIZE_BYTES] = { .type = NLA_U64 },
+	[SPEK_A_STREAM_ZONE_RANGE_BYTES] = { .type = NLA_U64 },
+	[SPEK_A_STREAM_ZONE_ORDER] = NLA_POLICY_MAX(NLA_U32, 2),
 };
 
 /* SPEK_CMD_RUN_NEW */

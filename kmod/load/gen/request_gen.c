@@ -316,6 +316,17 @@ static const struct spek_genl_field stream_fields[] = {
 	{
 		SPEK_GENL_MEMBER(U32, SPEK_A_STREAM_ATOMIC, struct spek_stream, atomic),
 	},
+	{
+		SPEK_GENL_MEMBER(U64, SPEK_A_STREAM_ZONE_SIZE_BYTES,
+				 struct spek_stream, zone_size_bytes),
+	},
+	{
+		SPEK_GENL_MEMBER(U64, SPEK_A_STREAM_ZONE_RANGE_BYTES,
+				 struct spek_stream, zone_range_bytes),
+	},
+	{
+		SPEK_GENL_MEMBER(U32, SPEK_A_STREAM_ZONE_ORDER, struct spek_stream, zone_order),
+	},
 };
 
 static const struct spek_genl_record spek_stream_request = {

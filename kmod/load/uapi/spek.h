@@ -831,6 +831,14 @@ enum spek_a_size {
  * @SPEK_A_STREAM_ATOMIC: (u32, at most 1) 1: writes are atomic, from Linux 6.11 on: a
  *   device keeps all of a write or nothing. Block sizes are powers of two within the
  *   device's limits, addresses are multiples of them.
+ * @SPEK_A_STREAM_ZONE_SIZE_BYTES: (u64) strided - bytes of the I/Os in a zone before they
+ *   move on to the next one, which starts a stride after it. Not with jitter-bytes; zones
+ *   have one I/O if not given.
+ * @SPEK_A_STREAM_ZONE_RANGE_BYTES: (u64) strided with zone-size-bytes - length of the
+ *   part of a zone in which I/Os start; sequential I/Os that have passed it start over in
+ *   the zone. zone-size-bytes if not given.
+ * @SPEK_A_STREAM_ZONE_ORDER: (u32, enum zone-order) strided with zone-size-bytes - order
+ *   of the I/Os in a zone; sequential if not given.
  * @__SPEK_A_STREAM_MAX: private
  * @SPEK_A_STREAM_MAX: highest id
  */
@@ -866,6 +874,9 @@ enum spek_a_stream {
 	SPEK_A_STREAM_DUPLICATE_PPM,
 	SPEK_A_STREAM_FILL,
 	SPEK_A_STREAM_ATOMIC,
+	SPEK_A_STREAM_ZONE_SIZE_BYTES,
+	SPEK_A_STREAM_ZONE_RANGE_BYTES,
+	SPEK_A_STREAM_ZONE_ORDER,
 
 	__SPEK_A_STREAM_MAX,
 	SPEK_A_STREAM_MAX = (__SPEK_A_STREAM_MAX - 1)

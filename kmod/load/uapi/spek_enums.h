@@ -179,8 +179,8 @@ enum spek_law {
  * @SPEK_PATTERN_UNIFORM: Uniform over the range; with seq-ppm, that share continues the
  *   previous I/O.
  * @SPEK_PATTERN_SEQUENTIAL: One after the other, wrapping at the end of the range.
- * @SPEK_PATTERN_STRIDED: stride-bytes from start to start, wrapping at the end of the
- *   range.
+ * @SPEK_PATTERN_STRIDED: Zones of one I/O or, with zone-size-bytes, of several,
+ *   stride-bytes from start to start, wrapping at the end of the range.
  * @SPEK_PATTERN_RUNS: Sequential runs of run-bytes that start at a uniform place in the
  *   first restart-bytes of the range.
  * @SPEK_PATTERN_WALK: Hierarchical reuse random walk over a hot spot (the range).
@@ -295,6 +295,19 @@ enum spek_trace_op {
 enum spek_walk_style {
 	SPEK_WALK_STYLE_CLASSIC,
 	SPEK_WALK_STYLE_FIXED,
+};
+
+/**
+ * enum spek_zone_order - Order of the I/Os in a zone of a strided stream.
+ * @SPEK_ZONE_ORDER_SEQUENTIAL: One after the other.
+ * @SPEK_ZONE_ORDER_RANDOM: Uniform over the range of the zone.
+ * @SPEK_ZONE_ORDER_ONCE: Every block of the range of the zone once, in random order,
+ *   another one in every zone and for every repetition.
+ */
+enum spek_zone_order {
+	SPEK_ZONE_ORDER_SEQUENTIAL,
+	SPEK_ZONE_ORDER_RANDOM,
+	SPEK_ZONE_ORDER_ONCE,
 };
 
 /**

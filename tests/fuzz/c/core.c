@@ -111,7 +111,7 @@ static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 n
 			struct spek_workload *wl)
 {
 	u32 pattern = fuzz_upto(in, SPEK_PATTERN_TABLE), i;
-	bool is_runs = pattern == SPEK_PATTERN_RUNS;
+	bool is_runs = pattern == SPEK_PATTERN_RUNS, has_zones;
 
 	stream->pattern = pattern;
 	stream->asu = (u32)fuzz_or(in, number % (wl->nr_asus ? wl->nr_asus : 1));
@@ -135,6 +135,10 @@ static void take_stream(struct fuzz_input *in, struct spek_stream *stream, u32 n
 		stream->size[i].weight = (u32)fuzz_or(in, 1);
 	}
 	stream->spread = (u32)fuzz_or(in, 0);
+	has_zones = pattern == SPEK_PATTERN_STRIDED && fuzz_upto(in, 1);
+	stream->zone_size_bytes = fuzz_or(in, has_zones ? 16384 : 0);
+	stream->zone_range_bytes = fuzz_or(in, 0);
+	stream->zone_order = has_zones ? fuzz_upto(in, SPEK_ZONE_ORDER_ONCE) : (u32)fuzz_or(in, 0);
 	if (pattern == SPEK_PATTERN_TABLE)
 		take_parts(in, stream, wl);
 }

@@ -8,12 +8,17 @@ from typing import Any
 
 from lib.core import spekcore
 
-from spekctl.contract.requests import Operation, Priority, WriteHint
+from spekctl.contract.requests import Operation, Priority, WriteHint, ZoneOrder
 from spekctl.contract.wire import code
 from spekctl.workload.config import ResolvedArrival, ResolvedAsu, ResolvedStream, RunConfig
 
 # Words that the core's streams have as numbers.
-WORDS = {"operation": Operation, "priority": Priority, "write_hint": WriteHint}
+WORDS = {
+    "operation": Operation,
+    "priority": Priority,
+    "write_hint": WriteHint,
+    "zone_order": ZoneOrder,
+}
 
 
 def core_of(config: RunConfig) -> spekcore.Workload:

@@ -129,6 +129,9 @@ class Stream:
     duplicate_ppm: int = 0
     fill: bytes = b""
     atomic: int = 0
+    zone_size_bytes: int = 0
+    zone_range_bytes: int = 0
+    zone_order: int = 0
 
     @classmethod
     def of(cls, stream: requests.StreamRequest) -> Stream:

@@ -32,7 +32,7 @@ def test_hot_path_does_not_divide_by_a_variable() -> None:
     names = r"spek_gen_(next|complete)|next_|advance"
     hot = [name for name in bodies if re.match(names, name)]
     hot += ["find_next", "spek_pattern_next", "spek_expo_rare", "spek_times_advance"]
-    hot += ["spek_runs_restart"]
+    hot += ["spek_runs_restart", "spek_gap_next"]
     assert len(hot) >= 14
     for name in hot:
         assert not re.search(r"\bi?div[ql]?\b", bodies[name]), name
@@ -41,8 +41,34 @@ def test_hot_path_does_not_divide_by_a_variable() -> None:
 # ---- sanitizers ----
 
 RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+# All ways to find an address in a zone of a stride, once in few blocks and once in many.
+ZONES = [
+    Stream("strided", SMIX, arrival=4, stride_bytes=99 * BLOCK, zone_size_bytes=50 * BLOCK),
+    Stream(
+        "strided",
+        SMIX,
+        arrival=1,
+        stride_bytes=99 * BLOCK,
+        zone_size_bytes=70 * BLOCK,
+        zone_range_bytes=50 * BLOCK,
+        zone_order=1,
+    ),
+    *(
+        Stream(
+            "strided",
+            asu=2,
+            arrival=1,
+            replicas=2,
+            stride_bytes=2 * blocks * BLOCK,
+            zone_size_bytes=blocks * BLOCK // 2,
+            zone_range_bytes=blocks * BLOCK,
+            zone_order=2,
+        )
+        for blocks in (77, 1100)
+    ),
+]
 SOUP = Workload(
-    [Asu(G), Asu(512 * 1001)],
+    [Asu(G), Asu(512 * 1001), Asu(64 * G)],
     [
         Arrival(depth=5, think_ns=1000),
         Arrival("poisson", rate=1e4),
@@ -62,6 +88,7 @@ SOUP = Workload(
         Stream("runs", SMIX, arrival=3, replicas=2, read_ppm=0, **RUNS),
         Stream("strided", arrival=4, stride_bytes=12 * BLOCK),
         Stream("strided", arrival=4, stride_bytes=12 * BLOCK, jitter_bytes=5 * BLOCK),
+        *ZONES,
         Stream("once", arrival=1, replicas=3),
         Stream("table", arrival=1, parts=[(1, 2**39), (G // BLOCK - 1, 2**39)], spread=1),
         Stream("table", arrival=1, parts=[(1, 2**39), (G // BLOCK - 1, 2**39)]),

@@ -101,6 +101,19 @@ def streams(draw: st.DrawFn, asus: list[Asu], nr_arrivals: int) -> Stream:
     if pattern == "strided":
         stride = align * draw(st.integers(1, 100))
         jitter = align * draw(st.sampled_from([0, 1, 50]))
+        order = draw(st.sampled_from([None, 0, 1, 2]))
+        if order is not None:
+            mix = align * draw(st.integers(1, 9)) if order == 2 else aligned
+            largest = mix if isinstance(mix, int) else max(mix)
+            return Stream(
+                **common,
+                sizes=mix,
+                range_bytes=length,
+                stride_bytes=stride,
+                zone_size_bytes=512 * draw(st.integers(1, 500)),
+                zone_range_bytes=largest + 512 * draw(st.integers(0, 500)),
+                zone_order=order,
+            )
         return Stream(
             **common,
             sizes=draw(SIZES),

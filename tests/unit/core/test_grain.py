@@ -218,7 +218,12 @@ def test_every_operation_covers_whole_grains(
         extra["seq_ppm"] = seq_ppm
     if pattern == "strided":
         extra["stride_bytes"] = 48 * align
-        extra["jitter_bytes"] = 3 * align
+        if odd:
+            order = seq_ppm % 3
+            extra.update(zone_size_bytes=41 * align + odd, zone_order=order)
+            sizes = sizes[:1] if order == 2 else sizes
+        else:
+            extra["jitter_bytes"] = 3 * align
     if pattern == "runs":
         extra.update(run_bytes=657 * 512, restart_bytes=803 * 512, run_align_bytes=align)
     if pattern == "walk":

@@ -44,9 +44,10 @@ def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
             "walk_style": style,
             "range_bytes": blocks * align + 512 * draw(st.integers(0, 1)),
         }
-    unit = align if pattern in ("mixed", "sequential", "runs", "backward", "once") else 512
-    mix = draw(sizes(unit))
-    if pattern == "once":
+    order = draw(st.sampled_from([None, 0, 1, 2])) if pattern == "strided" else None
+    in_blocks = pattern in ("mixed", "sequential", "runs", "backward", "once") or order in (0, 2)
+    mix = draw(sizes(align if in_blocks else 512))
+    if pattern == "once" or order == 2:
         mix = dict([min(mix.items())])
     largest = max(mix)
     keys: dict[str, Any] = {"pattern": pattern, "sizes": mix}
@@ -60,6 +61,12 @@ def patterns(draw: st.DrawFn, align: int) -> dict[str, Any]:
     if pattern == "strided":
         stride = align * draw(st.integers(1, 30))
         parts = draw(st.integers(1, 8))
+        if order is not None:
+            zone = 512 * draw(st.integers(1, 400))
+            length = largest + 512 * draw(st.integers(0, 400))
+            keys |= {"stride_bytes": stride, "zone_size_bytes": zone, "zone_order": order}
+            keys |= {"zone_range_bytes": length}
+            return keys | {"range_bytes": parts * (stride + largest) + length + spare}
         jitter = align * draw(st.integers(0, 40))
         keys |= {"stride_bytes": stride, "jitter_bytes": jitter}
         return keys | {"range_bytes": parts * (stride + largest) + jitter + spare}

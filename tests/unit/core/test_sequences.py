@@ -20,6 +20,12 @@ VECTORS = Path(__file__).with_name("vectors") / "core_sequences.json"
 COUNT = 100_000
 G = 1 << 30
 RUNS: dict[str, Any] = {"restart_bytes": G // 2, "run_bytes": G // 4, "run_align_bytes": 16 * BLOCK}
+ZONES: dict[str, Any] = {
+    "stride_bytes": 1 << 20,
+    "zone_size_bytes": 300 << 10,
+    "zone_range_bytes": 200 << 10,
+}
+MANY: dict[str, Any] = {"stride_bytes": 9 << 20, "zone_size_bytes": 5 << 20}
 # Addresses of half of G where the largest block of SMIX fits.
 _SLOTS = (G // 2 - max(SMIX)) // BLOCK + 1
 PARTS = [(1, 2**38), (2, 2**37), (997, 2**39), (1000, 0), (_SLOTS - 2000, 2**37)]
@@ -55,6 +61,16 @@ WORKLOADS = {
         [Asu(G)],
         [Arrival("constant", rate=777)],
         [Stream("strided", stride_bytes=64 << 10, jitter_bytes=128 << 10)],
+    ),
+    "zones": Workload(
+        [Asu(G)],
+        [Arrival(depth=8), Arrival("constant", rate=777), Arrival(depth=1)],
+        [
+            Stream("strided", SMIX, **ZONES),
+            Stream("strided", SMIX, arrival=1, zone_order=1, **ZONES),
+            Stream("strided", arrival=2, zone_order=2, replicas=2, **ZONES),
+            Stream("strided", zone_order=2, **MANY),
+        ],
     ),
     "table": Workload(
         [Asu(G)],

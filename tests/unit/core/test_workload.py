@@ -31,6 +31,12 @@ ASU = Asu(GIB)
 CLOSED = Arrival(depth=4)
 RUNS = Stream("runs", SMIX, restart_bytes=GIB // 2, run_bytes=GIB // 4, run_align_bytes=16 * BLOCK)
 STRIDED = Stream("strided", stride_bytes=16 * BLOCK)
+ZONED = replace(STRIDED, zone_size_bytes=8 * BLOCK)
+ZONE_KEYS: list[dict[str, Any]] = [
+    {"zone_size_bytes": 1},
+    {"zone_range_bytes": 1},
+    {"zone_order": 1},
+]
 SLOTS = GIB // BLOCK
 
 
@@ -281,6 +287,11 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
     (one(replace(RUNS, seq_ppm=1)), 1, INVALID, "s", 0, "A share of sequential I/Os is given fo"),
     (one(Stream(stride_bytes=BLOCK)), 1, INVALID, "s", 0, "A stride is given for a stream whose"),
     (one(Stream(jitter_bytes=BLOCK)), 1, INVALID, "s", 0, "A jitter is given for a stream whose"),
+    *(
+        (one(replace(stream, **key)), 1, INVALID, "s", 0, "Zones with a stride are given for")
+        for stream in (Stream(), Stream("sequential"), RUNS)
+        for key in ZONE_KEYS
+    ),
     (one(Stream(run_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stream w"),
     (one(Stream(restart_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a stre"),
     (one(Stream(run_align_bytes=BLOCK)), 1, INVALID, "s", 0, "Run parameters are given for a st"),
@@ -424,6 +435,42 @@ CASES: list[tuple[Workload, int, int, str, int, str]] = [
         one(replace(STRIDED, range_bytes=18 * BLOCK, jitter_bytes=2 * BLOCK)),
         *(1, RANGE, "s", 0, "The range of a strided stream is too small: each worker's part of i"),
     ),
+    (one(replace(STRIDED, zone_range_bytes=1)), 1, INVALID, "s", 0, "A range or an order of zones"),
+    (one(replace(STRIDED, zone_order=1)), 1, INVALID, "s", 0, "A range or an order of zones is g"),
+    (one(replace(ZONED, zone_order=3)), 1, INVALID, "s", 0, "A strided stream has an unknown ord"),
+    (one(replace(ZONED, jitter_bytes=BLOCK)), 1, INVALID, "s", 0, "A strided stream has a jitter "),
+    (one(replace(ZONED, zone_size_bytes=GIB + 1)), 1, RANGE, "s", 0, "A zone is larger than the r"),
+    (one(replace(ZONED, zone_range_bytes=GIB + 1)), 1, RANGE, "s", 0, "A zone is larger than the "),
+    (one(replace(ZONED, sizes=512)), 1, INVALID, "s", 0, "Every block size of a strided stream w"),
+    (
+        one(replace(ZONED, sizes=512, zone_order=2)),
+        *(1, INVALID, "s", 0, "Every block size of a strided stream with zones must be a multiple"),
+    ),
+    (
+        one(replace(ZONED, sizes={BLOCK: 1, 2 * BLOCK: 1}, zone_order=2)),
+        *(1, INVALID, "s", 0, "Zones whose blocks are touched once need one block size."),
+    ),
+    *(
+        (
+            one(replace(ZONED, sizes=2 * BLOCK, zone_range_bytes=2 * BLOCK - 1, zone_order=order)),
+            *(
+                1,
+                RANGE,
+                "s",
+                0,
+                "The zones of a strided stream have no room for its largest block.",
+            ),
+        )
+        for order in (1, 2)
+    ),
+    (
+        one(replace(ZONED, range_bytes=24 * BLOCK - 1)),
+        *(1, RANGE, "s", 0, "The range of a strided stream is too small: each worker's part of i"),
+    ),
+    (
+        one(replace(ZONED, sizes=4 * BLOCK, zone_size_bytes=5 * BLOCK, range_bytes=23 * BLOCK)),
+        *(1, RANGE, "s", 0, "The range of a strided stream is too small: each worker's part of i"),
+    ),
     (one(Stream("backward", 512)), 1, INVALID, "s", 0, "Every block size of a sequential or b"),
     (
         one(Stream("backward", range_bytes=10 * BLOCK), arrival=Arrival("constant", rate=1)),
@@ -558,6 +605,11 @@ GOOD = [
     one(replace(RUNS, run_bytes=32 * BLOCK)),
     one(STRIDED),
     one(replace(STRIDED, jitter_bytes=BLOCK, range_bytes=18 * BLOCK)),
+    one(replace(ZONED, range_bytes=24 * BLOCK)),
+    one(replace(ZONED, sizes=4 * BLOCK, zone_size_bytes=5 * BLOCK, range_bytes=24 * BLOCK)),
+    one(replace(ZONED, zone_size_bytes=2**64 - 1, zone_range_bytes=1)),
+    one(replace(ZONED, sizes=512, zone_size_bytes=1, zone_range_bytes=512, zone_order=1)),
+    one(replace(ZONED, zone_range_bytes=BLOCK, zone_order=2, range_bytes=17 * BLOCK)),
     one(Stream("backward", range_bytes=BLOCK)),
     one(Stream("once", range_bytes=BLOCK)),
     one(FLAT),

@@ -200,6 +200,14 @@ class WalkStyle(IntEnum):
     FIXED = 1
 
 
+class ZoneOrder(IntEnum):
+    """Order of the I/Os in a zone of a strided stream."""
+
+    SEQUENTIAL = 0
+    RANDOM = 1
+    ONCE = 2
+
+
 class Data(IntEnum):
     """Data to write."""
 
@@ -498,6 +506,9 @@ class StreamNla(nla):
         (29, "SPEK_A_STREAM_DUPLICATE_PPM", "uint32", 0),
         (30, "SPEK_A_STREAM_FILL", "cdata", 0),
         (31, "SPEK_A_STREAM_ATOMIC", "uint32", 0),
+        (32, "SPEK_A_STREAM_ZONE_SIZE_BYTES", "uint64", 0),
+        (33, "SPEK_A_STREAM_ZONE_RANGE_BYTES", "uint64", 0),
+        (34, "SPEK_A_STREAM_ZONE_ORDER", "uint32", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "name": "SPEK_A_STREAM_NAME",
@@ -530,6 +541,9 @@ class StreamNla(nla):
         "duplicate_ppm": "SPEK_A_STREAM_DUPLICATE_PPM",
         "fill": "SPEK_A_STREAM_FILL",
         "atomic": "SPEK_A_STREAM_ATOMIC",
+        "zone_size_bytes": "SPEK_A_STREAM_ZONE_SIZE_BYTES",
+        "zone_range_bytes": "SPEK_A_STREAM_ZONE_RANGE_BYTES",
+        "zone_order": "SPEK_A_STREAM_ZONE_ORDER",
     }
     multi: ClassVar[dict[str, str]] = {
         "size": "sizes",
@@ -540,6 +554,7 @@ class StreamNla(nla):
         "operation": records.Operation,
         "priority": records.Priority,
         "write_hint": records.WriteHint,
+        "zone_order": records.ZoneOrder,
     }
 
 

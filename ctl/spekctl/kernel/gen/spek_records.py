@@ -139,6 +139,14 @@ class WalkStyle(Coded):
     FIXED = "fixed"
 
 
+class ZoneOrder(Coded):
+    """Order of the I/Os in a zone of a strided stream."""
+
+    SEQUENTIAL = "sequential"
+    RANDOM = "random"
+    ONCE = "once"
+
+
 class Data(Coded):
     """Data to write."""
 
