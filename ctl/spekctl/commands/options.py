@@ -507,7 +507,8 @@ def workload(function: F) -> F:
                 " (deviation), each with a center if wanted: zipf:1.1:25%;"
                 " zoned:60%/10%:40%/90% (share of the I/Os/size of a zone); strided:1MiB:64KiB"
                 " (stride, jitter); uniform:30% (share of sequential I/Os); write-pointer:4 (open"
-                " zones). --set sets other keys."
+                " zones). --set sets other keys, such as stream.main.zone_size=256KiB for several"
+                " I/Os in each stride."
                 "  [default: uniform]",
             ),
             settings,

@@ -166,7 +166,7 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
     if stream.operation not in ("transfer", "discard"):
         raise UsageError(f"fio has no stream of operation {stream.operation}")
     sizes = meaning.size_weights(stream)
-    random = stream.pattern in _RANDOM
+    random = stream.pattern in _RANDOM or stream.zone_order in ("random", "once")
     reads = Fraction(meaning.read_ppm(stream), 10_000)
     lines = []
     if stream.operation == "discard":
@@ -192,7 +192,8 @@ def _stream(workload: WorkloadFile, stream: Stream) -> list[str]:
         align = units.parse_size(stream.align)
         if not random:
             raise UsageError("align: fio's blockalign has no effect on jobs in sequence")
-        if stream.pattern == "once" and [size for size, _ in sizes] != [align]:
+        once = stream.pattern == "once" or stream.zone_order == "once"
+        if once and [size for size, _ in sizes] != [align]:
             raise UsageError("align: with blockalign fio keeps no map of the blocks done")
         lines.append(f"blockalign={align}")
     if stream.fua:
@@ -225,7 +226,7 @@ def _contents(stream: Stream) -> list[str]:
 
 def _suffix(stream: Stream, sizes: Sequence[int]) -> str:
     """What follows the kind of I/O: a gap, or the length of runs."""
-    if stream.pattern == "strided":
+    if stream.pattern == "strided" and stream.zone_size is None:
         gap = units.parse_size(stream.stride or 0) - sizes[0]
         if len(sizes) > 1 or gap <= 0:
             raise UsageError("stride: fio has a gap after blocks of one size")
@@ -262,10 +263,25 @@ def _pattern(stream: Stream) -> list[str]:
         return [f"random_distribution=pareto:{stream.h}"]
     if stream.pattern == "zoned":
         return [_zones(stream)]
+    if stream.zone_size is not None:
+        return _gaps(stream, stream.zone_size)
     if stream.pattern == "write-pointer":
         limit = [] if stream.open_zones is None else [f"max_open_zones={stream.open_zones}"]
         return ["zonemode=zbd", *limit]
     return []
+
+
+def _gaps(stream: Stream, zone_size: int | str) -> list[str]:
+    """Zones of several I/Os."""
+    zone, stride = units.parse_size(zone_size), units.parse_size(stream.stride or 0)
+    span = zone if stream.zone_range is None else units.parse_size(stream.zone_range)
+    if span > stride:
+        raise UsageError("zone_range: fio's zones do not overlap")
+    if stream.range is not None:
+        raise UsageError("range: zones of fio continue to the end of the device")
+    lines = ["zonemode=strided", f"zonesize={zone}", f"zonerange={span}"]
+    lines += [f"zoneskip={stride - span}"] if stride > span else []
+    return [*lines, *(["norandommap"] if stream.zone_order == "random" else [])]
 
 
 def _bell(stream: Stream) -> str:

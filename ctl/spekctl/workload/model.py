@@ -514,12 +514,13 @@ class Stream(Table, frozen=True):
         Pattern,
         text(
             "uniform: anywhere in the range. sequential: one after the other, then from the"
-            " start again. strided: every stride bytes. runs: sequential runs that start at"
-            " random places. walk: hierarchical reuse random walk over a hot spot. hotband: random,"
-            " low addresses of the range far more often than high ones. once: every block of the"
-            " range once per pass, in random order. backward: one before the other, from the end."
-            " zipf, pareto: random, few addresses far more often than the others. normal: random"
-            " around a center. zoned: random, with shares of the I/Os for parts of the range."
+            " start again. strided: an I/O, or a zone of several, every stride bytes. runs:"
+            " sequential runs that start at random places. walk: hierarchical reuse random walk"
+            " over a hot spot. hotband: random, low addresses of the range far more often than high"
+            " ones. once: every block of the range once per pass, in random order. backward: one"
+            " before the other, from the end. zipf, pareto: random, few addresses far more often"
+            " than the others. normal: random around a center. zoned: random, with shares of the"
+            " I/Os for parts of the range."
             " write-pointer: writes at the write pointers of a zoned device, open_zones zones in"
             " turn, full ones being reset when they are written again; reads below the pointers."
             " trace: as recorded in 'trace', on whole devices; the run ends with the trace."
@@ -559,7 +560,7 @@ class Stream(Table, frozen=True):
     stride: Annotated[
         int | str | None,
         either(
-            "strided: from start to start of the I/Os.",
+            "strided: from start to start of the I/Os or of the zones.",
             *SIZE,
             key=Key(("strided",), member="stride_bytes", parse=whole_blocks),
         ),
@@ -570,6 +571,33 @@ class Stream(Table, frozen=True):
             "strided: an I/O starts up to this far after its place, anywhere with equal chance.",
             *SIZE,
             key=Key(("strided",), member="jitter_bytes", parse=whole_blocks),
+        ),
+    ] = None
+    zone_size: Annotated[
+        int | str | None,
+        either(
+            "strided: each stride begins with a zone of several I/Os, of so many bytes together;"
+            " the first I/O that reaches them is the last one. Not with jitter.",
+            *SIZE,
+            key=Key(("strided",), member="zone_size_bytes", parse=whole_blocks),
+        ),
+    ] = None
+    zone_range: Annotated[
+        int | str | None,
+        either(
+            "strided with zone_size: length of the zones, in which sequential I/Os start over if"
+            " zone_size is larger; by default zone_size.",
+            *SIZE,
+            key=Key(("strided",), member="zone_range_bytes", parse=whole_blocks),
+        ),
+    ] = None
+    zone_order: Annotated[
+        Literal["sequential", "random", "once"] | None,
+        text(
+            "strided with zone_size: order of the I/Os in a zone. sequential: one after the other,"
+            " the default. random: anywhere in the zone. once: every block of the zone once before"
+            " any is repeated, in random order.",
+            key=Key(("strided",), member="zone_order", parse=str),
         ),
     ] = None
     theta: Annotated[

@@ -8,8 +8,8 @@ devices are. Of each arrival process
 
 where a range that several streams share counts once. Streams in an order take whole blocks, as the
 kernel does where it begins again: a rest at the end of the range that is smaller is left out. An
-I/O of a strided stream takes a stride. Flushes take nothing, so they add to the I/Os. The run ends
-after the I/Os of all its processes together.
+I/O of a strided stream takes a stride, and the I/Os of a zone take one together. Flushes take
+nothing, so they add to the I/Os. The run ends after the I/Os of all its processes together.
 
 At write pointers a pass is the capacity of all zones, as if they were empty, and only writes count.
 The last write to a zone is shortened to the space left, so each zone counts in whole writes; with
@@ -166,27 +166,58 @@ def _mean_cut(writers: Sequence[ResolvedStream]) -> Fraction:
 
 def _step(stream: ResolvedStream) -> Fraction:
     """Bytes of the range that an I/O takes on average."""
-    if stream.pattern == "strided":
-        return Fraction(stream.stride_bytes)
     total = sum(size.bytes * size.weight for size in stream.sizes)
     mean = Fraction(total, sum(size.weight for size in stream.sizes))
+    if stream.pattern == "strided":
+        sizes = [(size.bytes, size.weight) for size in stream.sizes]
+        return stream.stride_bytes / ios_of_zone(stream.zone_size_bytes, sizes)
     if stream.pattern == "write-pointer":
         return mean * (1_000_000 - stream.read_ppm) / 1_000_000
     return mean
+
+
+def ios_of_zone(zone: int, sizes: Sequence[tuple[int, int | Fraction]]) -> Fraction:
+    """I/Os of a strided stream in a zone of @zone bytes, 0: in one that has a single I/O; @sizes:
+    bytes with weights. Exact for one block size, a mean for several: the last I/O exceeds the zone
+    by the mean excess of renewal theory, which assumes many I/Os in a zone."""
+    if not zone:
+        return Fraction(1)
+    if len(sizes) == 1:
+        return Fraction(math.ceil(Fraction(zone, sizes[0][0])))
+    weights = sum((Fraction(weight) for _, weight in sizes), ZERO)
+    mean = sum((size * weight / weights for size, weight in sizes), ZERO)
+    square = sum((size**2 * weight / weights for size, weight in sizes), ZERO)
+    unit = math.gcd(*(size for size, _ in sizes))
+    wanted = math.ceil(Fraction(zone, unit)) * unit
+    return max(Fraction(1), (wanted + square / (2 * mean) - Fraction(unit, 2)) / mean)
+
+
+def _reach(stream: ResolvedStream) -> int:
+    """Bytes from a place in the grid of strides to the end of the last byte that its I/Os reach, as
+    spek_gap_reach() of kmod/load/core/gaps.c has them for zones."""
+    size = max(size.bytes for size in stream.sizes)
+    if not stream.zone_size_bytes:
+        return size + stream.jitter_bytes
+    length = stream.zone_range_bytes or stream.zone_size_bytes
+    if stream.zone_order != "sequential":
+        return length
+    steps = (min(length, stream.zone_size_bytes) - 1) // stream.align_bytes
+    return steps * stream.align_bytes + size
 
 
 def _passed(stream: ResolvedStream) -> int:
     """Bytes of the range that its I/Os can take in one pass."""
     if stream.pattern not in IN_ORDER or len(stream.sizes) > 1:
         return stream.range_bytes
-    return _blocks(stream, stream.range_bytes) * int(_step(stream))
+    return int(_blocks(stream, stream.range_bytes) * _step(stream))
 
 
 def _blocks(stream: ResolvedStream, span: int) -> int:
     """I/Os from the start of a range of @span bytes to its end, of a stream in an order."""
     size = max(size.bytes for size in stream.sizes)
     if stream.pattern == "strided":
-        return (span - size - stream.jitter_bytes) // stream.stride_bytes + 1
+        places = (span - _reach(stream)) // stream.stride_bytes + 1
+        return places * int(stream.stride_bytes / _step(stream))
     return span // size
 
 

@@ -316,6 +316,7 @@ def _check_stream(stream: Stream) -> None:
     _check_law(stream)
     if stream.pattern == "once" and len(size_weights(stream)) != 1:
         raise UsageError("pattern once touches equal blocks: it needs one size")
+    _check_gaps(stream)
     check_limits("replicas", stream.replicas)
     for value in (stream.start, stream.range, stream.run_length, stream.restart):
         if value is not None:
@@ -330,6 +331,19 @@ def _check_stream(stream: Stream) -> None:
     ):
         if value is not None:
             whole_blocks(value)
+
+
+def _check_gaps(stream: Stream) -> None:
+    """The zones of a strided stream."""
+    if stream.zone_size is None:
+        for key in ("zone_range", "zone_order"):
+            if getattr(stream, key) is not None:
+                raise UsageError(f"'{key}' needs 'zone_size'")
+        return
+    if stream.jitter is not None:
+        raise UsageError("jitter and zone_size exclude each other")
+    if stream.zone_order == "once" and len(size_weights(stream)) != 1:
+        raise UsageError("zone_order once touches equal blocks: it needs one size")
 
 
 # What a flush does not have.

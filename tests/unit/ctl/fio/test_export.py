@@ -183,6 +183,28 @@ size = "4KiB"
             export(file.parse(text.replace(old, new)))
 
 
+def test_zones_of_a_stride_are_those_of_fio() -> None:
+    text = """
+[workload]
+name = "w"
+summary = "s"
+[[stream]]
+name = "a"
+size = "4KiB"
+pattern = "strided"
+stride = "128KiB"
+zone_size = "32KiB"
+"""
+    written = export(file.parse(text)).splitlines()
+    zones = {"zonemode=strided", "zonesize=32768", "zonerange=32768", "zoneskip=98304"}
+    assert zones | {"rw=read"} <= set(written) and "norandommap" not in written
+    random = export(file.parse(text + 'zone_range = "128KiB"\nzone_order = "random"\n'))
+    zones = {"zonemode=strided", "zonesize=32768", "zonerange=131072", "rw=randread"}
+    assert zones | {"norandommap"} <= set(random.splitlines()) and "zoneskip" not in random
+    once = export(file.parse(text + 'zone_order = "once"\n')).splitlines()
+    assert "rw=randread" in once and "norandommap" not in once
+
+
 def again(workload: WorkloadFile, folder: Path) -> WorkloadFile:
     path = folder / "made.fio"
     path.write_text(export(workload))
@@ -335,6 +357,14 @@ BASE = '[workload]\nname="w"\nsummary="s"\n[[stream]]\nname="m"\nsize=4096\n'
         ('pattern="once"\nalign=65536\n', "align: with blockalign fio keeps no map"),
         ('pattern="sequential"\nalign=65536\n', "align: fio's blockalign has no effect on jobs"),
         ('pattern="strided"\nstride=8192\njitter=4096\n', "jitter: fio's gaps are all alike"),
+        (
+            'pattern="strided"\nstride=8192\nzone_size=16384\nzone_order="random"\n',
+            "zone_range: fio's zones do not overlap",
+        ),
+        (
+            'pattern="strided"\nstride=8192\nzone_size=8192\nzone_order="once"\nrange="1MiB"\n',
+            "range: zones of fio continue to the end of the device",
+        ),
         ('pattern="zipf"\ntheta=1.1\nspread=false\n', "spread: fio scatters frequent addresses"),
         ('pattern="pareto"\nh=0.1\ncenter="30%"\n', "center: fio scatters frequent addresses"),
         ('pattern="normal"\ndeviation="5%"\n', "spread: fio scatters frequent addresses"),

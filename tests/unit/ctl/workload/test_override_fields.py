@@ -151,6 +151,26 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], tuple[str, ...]]] = {
         sizes,
         ("stream.main.pattern=strided", "stream.main.stride=1MiB"),
     ),
+    "stream.main.zone_size": (
+        sizes,
+        ("stream.main.pattern=strided", "stream.main.stride=1MiB"),
+    ),
+    "stream.main.zone_range": (
+        sizes,
+        (
+            "stream.main.pattern=strided",
+            "stream.main.stride=1MiB",
+            "stream.main.zone_size=1MiB",
+        ),
+    ),
+    "stream.main.zone_order": (
+        st.sampled_from(["sequential", "random", "once"]),
+        (
+            "stream.main.pattern=strided",
+            "stream.main.stride=1MiB",
+            "stream.main.zone_size=64KiB",
+        ),
+    ),
     "stream.main.theta": (
         st.one_of(st.integers(1, 3), st.floats(0.1, 4)),
         ("stream.main.pattern=zipf",),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,6 +149,52 @@ def test_the_core_counts_as_many_blocks_in_each_part_of_a_range(
     blocks = blocks_in_core(core, parts)
     assert all(blocks)
     assert blocks == passes.blocks_of_parts(config.streams[0], parts)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    order=st.sampled_from(["sequential", "random", "once"]),
+    size=st.integers(1, 9),
+    zone=st.integers(1, 60),
+    length=st.integers(0, 40),
+    stride=st.integers(1, 50),
+    rest=st.integers(0, 300),
+    parts=st.integers(1, 7),
+)
+def test_the_core_counts_as_many_blocks_in_the_zones_of_each_part(
+    order: str, size: int, zone: int, length: int, stride: int, rest: int, parts: int
+) -> None:
+    """In units of 512 bytes."""
+    length = length + size if length or order != "sequential" else 0
+    span = parts * (2 * stride + zone + length + size) + rest
+    text = f'pattern = "strided"\nalign = 512\nrange = {512 * span}\nstride = {512 * stride}\n'
+    text += f'zone_size = {512 * zone}\nzone_order = "{order}"\n'
+    text += f"zone_range = {512 * length}\n" if length else ""
+    text = f'[[arrival]]\nname = "a"\ndepth = {parts}\n' + stream(text)
+    config = run_config(HEAD + text.replace('"4KiB"', str(512 * size)), DISK)
+    core = core_of(config)
+    core.check(parts)
+    blocks = blocks_in_core(core, parts)
+    assert all(blocks)
+    assert blocks == passes.blocks_of_parts(config.streams[0], parts)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("order", ["sequential", "once"])
+def test_every_zone_is_passed_as_often_as_was_asked(order: str, workers: int) -> None:
+    keys = f'pattern = "strided"\nstride = "32KiB"\nzone_size = "12KiB"\nzone_order = "{order}"'
+    seen = places(LOOP + stream(keys), workers, passes=3)
+    assert seen == {block: 3 for block in range(BLOCKS) if block % 8 < 3}
+
+
+def test_blocks_of_several_sizes_pass_zones_on_average() -> None:
+    sizes = 'sizes = [{ size = "4KiB", share = 3 }, { size = "12KiB", share = 1 }]\n'
+    keys = 'pattern = "strided"\nstride = "8MiB"\nzone_size = "1MiB"\n'
+    text = stream(keys + sizes).replace('size = "4KiB"\n', "", 1)
+    config = run_config(HEAD + text, DISK, passes=8)
+    ops = Generator(core_of(config), 1).ops(config.count)
+    visited = np.count_nonzero(np.diff((ops["addr"] >> np.uint64(23)).astype(np.int64))) + 1
+    assert visited == pytest.approx(8 * DISK.bytes >> 23, rel=0.005)
 
 
 def test_half_a_pass_is_half_of_the_blocks() -> None:

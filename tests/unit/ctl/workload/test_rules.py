@@ -270,6 +270,29 @@ WRONG: dict[str, tuple[str, str]] = {
         + 'pattern = "once"\nsizes = [{ size = 512, share = 1 }, { size = 1024, share = 1 }]\n',
         "it needs one size",
     ),
+    "zones of another pattern": (
+        HEAD + STREAM + "zone_size = 4096\n",
+        "'zone_size' belongs to pattern strided",
+    ),
+    "range of zones without a size": (
+        HEAD + STREAM + 'pattern = "strided"\nstride = 8192\nzone_range = 4096\n',
+        "'zone_range' needs 'zone_size'",
+    ),
+    "order of zones without a size": (
+        HEAD + STREAM + 'pattern = "strided"\nstride = 8192\nzone_order = "once"\n',
+        "'zone_order' needs 'zone_size'",
+    ),
+    "zones with jitter": (
+        HEAD + STREAM + 'pattern = "strided"\nstride = 8192\njitter = 512\nzone_size = 8192\n',
+        "jitter and zone_size exclude each other",
+    ),
+    "sizes of zones once": (
+        HEAD
+        + '[[stream]]\nname = "s"\npattern = "strided"\nstride = 8192\nzone_size = 8192\n'
+        + 'zone_order = "once"\n'
+        + "sizes = [{ size = 512, share = 1 }, { size = 1024, share = 1 }]\n",
+        "zone_order once touches equal blocks: it needs one size",
+    ),
     "pattern without its key": (HEAD + STREAM + 'pattern = "strided"\n', "needs 'stride'"),
     "runs without length": (HEAD + STREAM + 'pattern = "runs"\n', "needs 'run_length'"),
     "walk with two sizes": (
