@@ -87,6 +87,17 @@ KINDS = {
         "rw=read:60k\nbs=4k\niodepth=4\noffset=24m\nsize=4m\nnumber_ios=64",
         (24 * MIB, 28 * MIB), 64, 1.0, {4 * KIB: 1.0}, True,
     ),
+    # All zones up to the end of the disk.
+    "zones": Kind(
+        "rw=read\nbs=4k\niodepth=4\noffset=24m\nzonemode=strided\nzonesize=16k\nzoneskip=240k\n"
+        "number_ios=640",
+        (24 * MIB, 64 * MIB), 640, 1.0, {4 * KIB: 1.0}, True,
+    ),
+    "random-zones": Kind(
+        "rw=randread\nbs=4k\niodepth=4\noffset=24m\nzonemode=strided\nzonesize=64k\n"
+        "zoneskip=960k\nnumber_ios=640",
+        (24 * MIB, 64 * MIB), 640, 1.0, {4 * KIB: 1.0}, True,
+    ),
     "sizes": Kind(
         "rw=randread\nnorandommap\nbssplit=4k/75:64k/25\niodepth=4\noffset=28m\nsize=4m\n"
         "io_size=64m\nnumber_ios=400",

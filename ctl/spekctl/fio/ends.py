@@ -16,6 +16,7 @@ from spekctl.fio import sizes as block_sizes
 from spekctl.fio import values
 from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.workload.endings import WINDOW_MAX
+from spekctl.workload.passes import ios_of_zone
 
 ENDS = "ends by time only; fio also ends when it has covered its size"
 MEAN = "the number of I/Os follows from the mean block size; fio ends exactly at its size"
@@ -155,8 +156,11 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     weights = _weights(plan)
     mean = _mean(weights)
     first = plan.streams[0]
-    random = first["pattern"] not in (*IN_ORDER, "write-pointer")
+    random = first["pattern"] not in (*IN_ORDER, "write-pointer") or "zone_order" in first
+    # Bytes of the range that an I/O takes.
     stride = Fraction(first["stride"]) if first["pattern"] == "strided" else None
+    if stride is not None:
+        stride /= ios_of_zone(first.get("zone_size", 0), weights)
     # A stride of zones leaves the bytes as they are; one of rw=read:60k ends where the range does.
     skips = stride is not None and options.text("zonemode") != "strided"
     with_map = not random or has_map(options, base)
@@ -196,7 +200,12 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
             plan.differs(LOOPED)
         return _whole(Fraction(given), mean, True) * loops
     # A pass of a stride has fewer bytes than its range.
-    bytes_in_passes = stride / mean if stride is not None else Fraction(1)
+    bytes_in_passes = Fraction(1)
+    if stride is not None:
+        bytes_in_passes = stride / mean
+        if not skips:
+            # Rounded down, as a part of an I/O counts as an I/O.
+            bytes_in_passes = Fraction(int(bytes_in_passes * 10**PASSES_DIGITS), 10**PASSES_DIGITS)
     ends_there = skips and any(
         stream.get("start", 0) not in (0, "0%") or "range" in stream for stream in plan.streams
     )

@@ -273,6 +273,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     options.went("atomic", "stream.atomic")
     written = contents.of(options, plan)
     hint, priority, mode = _write_hint(options), priorities.of_job(options), zones.mode_of(options)
+    aligns, least = ends.alignments(options, base), block_sizes.smallest(options, base)
     parts: list[dict[str, Any]] = []
     # Both directions of a sequential job have a place of their own; others differ as well where
     # options do.
@@ -317,7 +318,13 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         elif mode == "zbd":
             entry |= zones.pointer_pattern(options, plan, kind in RANDOM, direction, clones)
         elif kind in RANDOM:
-            raise UsageError(f"zonemode: {zones.NO_RANDOM_GAPS}")
+            align = aligns[direction] or least[direction]
+            with_map = ends.has_map(options, base)
+            if len(mix) > 1:
+                plan.differs(zones.INSIDE)
+                if with_map:
+                    plan.differs(places.MAP)
+            entry |= zones.random_gap_pattern(options, bytes_of, base, align, with_map)
         else:
             entry |= zones.gap_pattern(options, bytes_of, base)
         parts.append(entry)
@@ -328,7 +335,6 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         plan.differs(laws.APART)
     if split and any(part["pattern"] == "once" for part in parts):
         plan.differs(MAPS)
-    aligns, least = ends.alignments(options, base), block_sizes.smallest(options, base)
     options.went("blockalign", "stream.align" if kind in RANDOM else UNALIGNED)
     increment, in_per_cent = places.increment_of(options, base)
     if any(
@@ -367,6 +373,8 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 places.align_to_smallest(stream, least[place])
             if mode == "strided" and stream["pattern"] == "strided":
                 places.extend_zones(stream, plan)
+                if "zone_size" in stream:
+                    plan.differs(zones.LAST_ZONE)
             if increment and first + members > 1:
                 places.move_to_clones(stream, first, members, increment, in_per_cent)
             places.end_with_device(stream)

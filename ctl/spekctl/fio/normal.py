@@ -12,7 +12,7 @@ from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.fio import arrivals, readings, values, zones
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import RANDOM, SYNCHRONOUS, TRIM, engine_of
+from spekctl.fio.options import SYNCHRONOUS, TRIM, engine_of
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
 
 BLOCKS = Path("/sys/class/block")
@@ -57,8 +57,6 @@ def _mode(normal: Normal) -> None:
     so again; 3.33 refuses it."""
     options = normal.job.options
     if "zonemode" not in options and (options.get("zonesize") or "").strip("0 "):
-        if (options.get("rw") or "read").partition(":")[0] in RANDOM:
-            raise UsageError(f"zonesize: {zones.NO_RANDOM_GAPS}")
         options["zonemode"] = "strided"
         normal.notes["zonesize"] = "zonemode=strided, as in versions of fio that do not ask for it"
 

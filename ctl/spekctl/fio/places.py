@@ -199,7 +199,7 @@ def round_to_blocks(stream: dict[str, Any], plan: Plan, amount: str) -> None:
     start = stream.get("start", 0)
     if isinstance(start, int) and start % unit:
         # Jobs in order go from block to block wherever they start.
-        steps = stream["pattern"] in ends.IN_ORDER
+        steps = stream["pattern"] in ends.IN_ORDER and stream.get("zone_order") != "random"
         if steps and start % SECTOR == 0 and "align" not in stream:
             stream["align"] = math.gcd(unit, start)
         else:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import values
 from spekctl.fio.plan import Mix, Plan, Reader
+from spekctl.workload.values import SECTOR
 
 TURNS = (
     "zones are written in turn, as many as max_open_zones or, without it, as there are workers; fio"
@@ -21,11 +24,15 @@ RESETS = (
 )
 APPENDS = "writes are sent to the write pointers; with zone_append the device chooses their places"
 NO_GAPS = "nothing: zones without gaps are passed in sequence"
-NO_RANDOM_GAPS = "spek leaves gaps between zones in sequential jobs only; leave it out"
 SHARED = (
     "zonemode: reads and writes of a job share its zones, and spek has that only if both have the"
     " same options and, in a sequential job, zones of one I/O; make two jobs of it"
 )
+LAST_ZONE = (
+    "zonemode=strided: passes are of whole zones, and a last zone that the device has only in part"
+    " is left out; fio uses that part and ends there, or else ends after its size in bytes"
+)
+INSIDE = "zonemode=strided: random I/Os end within their zone; fio's only start in it"
 _STRIDED = ("zonesize", "zonerange", "zoneskip")
 NO_TRIMS = (
     "rw: a trim of a zone is its reset, which spek has as operation zone-reset; leave the job out,"
@@ -47,29 +54,86 @@ def mode_of(options: Reader) -> str:
 
 def gap_pattern(options: Reader, sizes: list[int], base: int) -> dict[str, Any]:
     """The pattern of a sequential job with zonemode=strided."""
-    lengths = {name: options.value(name, values.size, base) for name in _STRIDED}
+    zone, span, stride = _lengths(options, base)
+    unit = math.gcd(*sizes)
+    # A zone is done when so many bytes are, in whole I/Os.
+    size = -(-zone // unit) * unit
+    if zone <= min(sizes):
+        keys = {} if sizes == [stride] else {"stride": stride}
+    elif zone <= span:
+        keys = {} if stride == size and len(sizes) == 1 else {"stride": stride, "zone_size": size}
+    else:
+        _check_repeats(span, unit)
+        keys = {"stride": stride, "zone_size": size, "zone_range": span}
+    where = {"zonesize": "zone_size", "zonerange": "zone_range"}
     for name in ("zonemode", *_STRIDED):
-        options.went(name, "stream.stride")
-    zone = lengths["zonesize"]
-    if not zone:
-        raise UsageError("zonesize: zonemode=strided needs it")
-    stride = (lengths["zonerange"] or zone) + (lengths["zoneskip"] or 0)
-    if stride == zone:
-        for name in ("zonemode", *_STRIDED):
-            options.went(name, NO_GAPS)
-        return {"pattern": "sequential"}
-    if sizes != [zone]:
-        raise UsageError(
-            "zonesize: spek leaves a gap after each I/O, and these zones have several; give bs the"
-            " size of a zone, or leave the zones out"
-        )
-    return {"pattern": "strided", "stride": stride}
+        key = where.get(name)
+        key = key if key in keys else "stride"
+        options.went(name, f"stream.{key}" if keys else NO_GAPS)
+    return {"pattern": "strided", **keys} if keys else {"pattern": "sequential"}
 
 
 def has_single(options: Reader, mix: Mix, base: int) -> bool:
     """Whether each zone of a job with zonemode=strided has one I/O."""
     zone = options.value("zonesize", values.size, base) or 0
     return bool(zone <= min(size for size, _ in mix))
+
+
+def random_gap_pattern(
+    options: Reader, sizes: list[int], base: int, align: int, with_map: bool
+) -> dict[str, Any]:
+    """The pattern of a random job with zonemode=strided; @with_map: fio has a map of the blocks
+    that it has done in a zone."""
+    zone, span, stride = _lengths(options, base)
+    for name, usual in (("random_distribution", "random"), ("percentage_random", "100")):
+        if options.text(name) not in (None, usual):
+            raise UsageError(f"{name}: I/Os in the zones of zonemode=strided are uniformly random")
+    if span < max(sizes):
+        raise UsageError(
+            f"zonerange: a zone has no room for a block of {units.format_bytes(max(sizes))}"
+        )
+    if stride % align:
+        raise UsageError(
+            f"zonerange, zoneskip: zones of random I/Os start at multiples of"
+            f" {units.format_bytes(align)} here, and not every {stride} bytes"
+        )
+    unit = math.gcd(*sizes)
+    if zone > span and with_map:
+        _check_repeats(span, unit)
+    for name, key in zip(_STRIDED, ("zone_size", "zone_range", "stride"), strict=True):
+        options.went(name, f"stream.{key}")
+    options.went("zonemode", "stream.pattern")
+    options.went("norandommap", "stream.zone_order")
+    options.went("softrandommap", "nothing: the order needs no memory")
+    return {
+        "pattern": "strided",
+        "stride": stride,
+        "zone_size": -(-zone // unit) * unit,
+        "zone_range": span // SECTOR * SECTOR,
+        "zone_order": "once" if with_map and len(sizes) == 1 else "random",
+    }
+
+
+def _lengths(options: Reader, base: int) -> tuple[int, int, int]:
+    """zonesize, zonerange, and the distance from zone to zone, in bytes."""
+    zone, span, skip = (options.value(name, values.size, base) or 0 for name in _STRIDED)
+    if not zone:
+        raise UsageError("zonesize: zonemode=strided needs it")
+    span = span or zone
+    if (span + skip) % SECTOR:
+        raise UsageError(
+            f"zonerange, zoneskip: zones start every {span + skip} bytes, which is not a multiple"
+            f" of {SECTOR}"
+        )
+    return zone, span, span + skip
+
+
+def _check_repeats(span: int, unit: int) -> None:
+    if span % unit:
+        raise UsageError(
+            f"zonerange: zonesize is larger, so I/Os pass it several times; write a multiple of"
+            f" {units.format_bytes(unit)}"
+        )
 
 
 def pointer_pattern(

@@ -85,7 +85,7 @@ SERVICE_NS = 1000  # of each I/O of an imported job
 BUFFER_BYTES = 8192  # of a log in fio
 
 
-def issued_by_fio(folder: Path, words: str, size: int) -> Counter[Io]:
+def sequence_by_fio(folder: Path, words: str, size: int) -> list[Io]:
     """The I/Os of a job of fio itself, by its own log, on a file of @size bytes.
 
     Clones write one log, each what its buffer holds at a time: lines of theirs are whole only if
@@ -100,11 +100,16 @@ def issued_by_fio(folder: Path, words: str, size: int) -> Counter[Io]:
     lines = [line.split() for line in log.read_text().splitlines()]
     if "--numjobs=" in words:
         assert len(log.read_bytes()) <= lines.count(["fio", "version", "3", "iolog"]) * BUFFER_BYTES
-    return Counter(
+    return [
         (line[2], int(line[3]), int(line[4]))
         for line in lines
         if line[2:3] in (["read"], ["write"])
-    )
+    ]
+
+
+def issued_by_fio(folder: Path, words: str, size: int) -> Counter[Io]:
+    """The I/Os of sequence_by_fio(), each with its number."""
+    return Counter(sequence_by_fio(folder, words, size))
 
 
 def issued_by_import(converted: Imported, size: int) -> Counter[Io]:

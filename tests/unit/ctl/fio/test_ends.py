@@ -186,6 +186,11 @@ AS_FIO = (
     *("--rw=read --numjobs=3 --offset_increment=25%", "--rw=write --size=1m --time_based"),
     "--rw=read --zonemode=strided --zonesize=4k --zoneskip=12k",
     "--rw=read --zonemode=strided --zonesize=4k --zoneskip=12k --size=1m --io_size=2m",
+    "--rw=read --zonemode=strided --zonesize=64k --zonerange=16k --zoneskip=16k --loops=2",
+    "--rw=read --zonemode=strided --zonesize=16k --zonerange=64k --size=50% --io_size=50%",
+    "--rw=randread --zonemode=strided --zonesize=12k --zoneskip=20k --size=512k",
+    "--rw=read --zonemode=strided --zonesize=12k --zoneskip=20k",
+    "--rw=randread --zonemode=strided --zonesize=128k --norandommap --io_size=3m",
     "--rw=randrw --rate_iops=100k,100k",
     "--rw=randread --numjobs=2 --rate_iops=100k",
 )
@@ -208,6 +213,7 @@ def test_a_job_does_as_many_ios_as_that_of_fio(tmp_path: Path, words: str) -> No
     assert (config.time_ns, count) == (0, ios)
 
 
+GAPS = "--rw=read --zonemode=strided --zonesize=64k --zoneskip=64k"
 STRIDED = "--rw=read --zonemode=strided --zonesize=4k --zoneskip=12k"
 # Jobs on a device of 2 MiB that do the same I/Os as fio's, each as often.
 THE_SAME = (
@@ -220,6 +226,10 @@ THE_SAME = (
     *(STRIDED + " --size=25% --loops=2", STRIDED + " --size=256k --offset=512k"),
     *(STRIDED + " --filesize=1m", STRIDED + " --size=50% --io_size=50%"),
     STRIDED + " --size=512k --numjobs=2",
+    *(GAPS, GAPS + " --size=50%", GAPS + " --size=256k --loops=3", GAPS + " --size=1m --offset=1m"),
+    *(GAPS + " --zonerange=192k", GAPS + " --io_size=512k", GAPS + " --size=512k --numjobs=2"),
+    *(GAPS.replace("read", "randwrite"), GAPS.replace("read", "randread") + " --loops=3"),
+    GAPS.replace("read", "randread") + " --size=1m --numjobs=2",
     *("--rw=read --bs=16k --numjobs=3", "--rw=randread --numjobs=3 --size=256k --loops=2"),
     *(
         "--rw=read --numjobs=3 --size=512k --offset_increment=512k",

@@ -73,6 +73,19 @@ PATTERNS = (*("uniform", "once", "sequential", "strided", "runs", "zipf", "paret
 
 
 @st.composite
+def zones_with_gaps(draw: st.DrawFn, size: int) -> dict[str, Any]:
+    """Zones as the importer writes those of several I/Os."""
+    blocks, span = draw(st.integers(2, 40)), draw(st.integers(2, 40))
+    order = draw(st.sampled_from([None, "random", "once"]))
+    zones = {"stride": size * (span + draw(st.integers(0, 9))), "zone_size": size * blocks}
+    if order is not None:
+        return zones | {"zone_range": size * span, "zone_order": order}
+    if blocks > span:
+        return zones | {"zone_range": size * span}
+    return zones if zones["stride"] > zones["zone_size"] else zones | {"stride": size * (span + 1)}
+
+
+@st.composite
 def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
     """A stream as the importer writes it."""
     stream: dict[str, Any] = {"name": name, "arrival": name, "share": 100}
@@ -117,6 +130,9 @@ def streams(draw: st.DrawFn, name: str) -> dict[str, Any]:
     match pattern:
         case "uniform" if draw(st.booleans()):
             stream["sequential"] = f"{draw(PER_CENT)}%"
+        case "strided" if draw(st.booleans()):
+            stream |= draw(zones_with_gaps(size))
+            stream.pop("range", None)
         case "strided":
             stream["stride"] = size + draw(st.integers(1, 100)) * 512
         case "runs":

@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.fio_jobs import HEAD, imported, places, plan, stream, tables
+from lib.core.config import core_of
+from lib.core.spekcore import Generator
+from lib.ctl.fio_jobs import HEAD, imported, plan, sequence_by_fio, stream, tables
+from lib.ctl.resolved import DISK
 
 from spekctl.errors import UsageError
 from spekctl.fio import zones
+from spekctl.workload.imported import Imported
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
@@ -109,33 +115,127 @@ def test_other_jobs_have_all_of_the_device(tmp_path: Path) -> None:
         imported(tmp_path, several)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        "zonemode=strided\nzonesize=4k\nzonerange=64k\nzoneskip=1m\n",
-        "zonemode=strided\nzonesize=4k\nzoneskip=60k\n",
-        "zonemode=strided\nzonesize=64k\n",
-    ],
+# Jobs whose zones say where each I/O goes.
+IN_ZONES = (
+    *("--zonesize=4k --zonerange=64k --zoneskip=1m", "--zonesize=4k --zoneskip=60k"),
+    *("--zonesize=64k", "--zonesize=64k --zoneskip=64k", "--zonesize=16k --zonerange=64k"),
+    *("--zonesize=16k --zonerange=64k --zoneskip=192k", "--zonesize=64k --zonerange=16k"),
+    *("--zonesize=72k --zonerange=16k --zoneskip=16k", "--zonesize=10k --zoneskip=6k"),
+    *("--zonesize=10k --zonerange=14k --zoneskip=4k", "--zonesize=2k --zonerange=32k"),
+    *("--zonesize=64k --zoneskip=64k --offset=256k", "--zonesize=64k --zoneskip=64k --bs=16k"),
+    *("--zonesize=64k --zoneskip=64k --size=25%", "--zonesize=60k --zoneskip=4k --offset=6k"),
+    *("--zonesize=1m --zoneskip=1m --bs=192k", "--zonesize=1 --zoneskip=512 --zonerange=20k"),
 )
-def test_fio_leaves_the_gaps_between_zones_that_the_stride_has(
-    tmp_path: Path, options: str
+
+
+def strided_job(tmp_path: Path, options: str) -> tuple[Imported, list[int], list[int]]:
+    """A job with zonemode=strided, and where its I/Os go on a device of 4 MiB: by its import, in
+    the module's core, and by fio itself."""
+    words = f"--zonemode=strided {options}"
+    lines = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{lines}\n")
+    seen = [place for _, place, _ in sequence_by_fio(tmp_path, words, 4 << 20)]
+    config = resolve(
+        converted.workload,
+        Options(available_cpus=(0,), write="--write" in converted.command_line),
+        [replace(DISK, bytes=4 << 20)],
+    )
+    ops = Generator(core_of(config), 1).ops(len(seen))
+    return converted, [int(place) for place in ops["addr"]], seen
+
+
+@pytest.mark.parametrize("options", IN_ZONES)
+def test_sequential_ios_go_where_those_of_fio_do(tmp_path: Path, options: str) -> None:
+    converted, places, seen = strided_job(tmp_path, f"--rw=read --number_ios=600 {options}")
+    assert places == seen and len(seen) > 20
+    (only,) = tables(converted)["stream"]
+    gone = {converted.mapped[word] for word in ("zonemode", "zonesize")}
+    if only["pattern"] == "sequential":
+        assert gone == {zones.NO_GAPS}
+    else:
+        assert gone <= {f"stream.{key}" for key in only}
+        assert (zones.LAST_ZONE in converted.differences) == ("zone_size" in only)
+
+
+def visits(places: list[int], stride: int, start: int = 0) -> list[tuple[int, list[int]]]:
+    """The zones in the order of their visits, with the places in each."""
+    zone_of = lambda place: (place - start) // stride  # noqa: E731
+    return [
+        (zone, [place - start - zone * stride for place in group])
+        for zone, group in ((zone, list(group)) for zone, group in groupby(places, zone_of))
+    ]
+
+
+RANDOM_ZONES = (
+    "--zonesize=64k --zoneskip=64k",
+    "--zonesize=16k --zonerange=64k --zoneskip=64k",
+    "--zonesize=128k --zonerange=32k --zoneskip=32k",
+    "--zonesize=96k --zonerange=64k",
+    "--zonesize=4k --zonerange=64k",
+    "--zonesize=256k --offset=512k",
+    "--zonesize=10k --zonerange=64k",
+    "--zonesize=64k --zoneskip=64k --random_generator=lfsr",
+)
+
+
+@pytest.mark.parametrize("more", ["", " --norandommap"])
+@pytest.mark.parametrize("options", RANDOM_ZONES)
+def test_random_ios_are_in_the_zones_of_those_of_fio(
+    tmp_path: Path, options: str, more: str
 ) -> None:
-    text = HEAD + "rw=read\nbs=4k\nsize=100m\nnumber_ios=40\n" + options
-    converted = imported(tmp_path, text)
-    stride = stream(converted).get("stride", 4096)
-    (seen,) = places(tmp_path, text)
-    assert [place for _, place in seen] == [index * stride for index in range(40)]
-    gaps = "stream.stride" if "stride" in stream(converted) else zones.NO_GAPS
-    assert {converted.mapped[name] for name in ("zonemode", "zonesize")} == {gaps}
+    """As many in each, the zones in the same order, in as many different blocks if there is a
+    map."""
+    words = f"--rw=randread --number_ios=600 {options}{more}"
+    converted, places, seen = strided_job(tmp_path, words)
+    only = stream(converted)
+    order = "random" if more else "once"
+    assert only["zone_order"] == order
+    stride, start = only["stride"], only.get("start", 0)
+    blocks = only["zone_range"] // 4096
+    done, expected = visits(places, stride, start), visits(seen, stride, start)
+    assert [(zone, len(group)) for zone, group in done] == [
+        (zone, len(group)) for zone, group in expected
+    ]
+    for group in (*(group for _, group in done), *(group for _, group in expected)):
+        assert not any(place % 4096 for place in group) and max(group) < 4096 * blocks
+        for first in range(0, len(group), blocks) if order == "once" else ():
+            part = group[first : first + blocks]
+            assert len(set(part)) == len(part)
+    # Every place is used, by both.
+    places_of = [{place for _, group in each for place in group} for each in (done, expected)]
+    assert places_of[0] == places_of[1] == set(range(0, 4096 * blocks, 4096))
 
 
-@pytest.mark.parametrize("options", ["zoneskip=12k\n", "zonerange=64k\n", ""])
-def test_reads_and_writes_share_zones(tmp_path: Path, options: str) -> None:
-    text = HEAD + "rw=rw\nbs=4k\nsize=100m\nnumber_ios=40\nzonemode=strided\nzonesize=4k\n"
-    only = stream(imported(tmp_path, text + options))
-    (seen,) = places(tmp_path, text + options)
-    assert [place for _, place in seen] == [index * only.get("stride", 4096) for index in range(40)]
-    assert only["read"] == "50%" and {"read", "write"} == {way for way, _ in seen}
+def test_reads_and_writes_share_zones(tmp_path: Path) -> None:
+    for rw, options in (
+        ("rw", "--zonesize=4k --zoneskip=12k"),
+        ("randrw", "--zonesize=64k --zoneskip=64k"),
+    ):
+        words = f"--rw={rw} --number_ios=300 {options}"
+        converted, places, seen = strided_job(tmp_path, words)
+        only = stream(converted)
+        assert only["read"] == "50%"
+        done, expected = (visits(each, only["stride"]) for each in (places, seen))
+        assert [(zone, len(group)) for zone, group in done] == [
+            (zone, len(group)) for zone, group in expected
+        ]
+
+
+def test_ios_of_several_sizes_pass_zones_as_those_of_fio(tmp_path: Path) -> None:
+    """An I/O that completes the bytes of its zone is the last one there, in both."""
+    for more in ("--rw=read", "--rw=randread --norandommap"):
+        words = f"{more} --number_ios=400 --bssplit=4k/50:12k/50 --zonesize=64k --zoneskip=64k"
+        converted, places, seen = strided_job(tmp_path, words)
+        for each in (visits(places, 128 << 10), visits(seen, 128 << 10)):
+            zones_of = [zone for zone, _ in each]
+            assert zones_of == [index % 32 for index in range(len(zones_of))]
+            assert {len(group) for _, group in each[:-1]} <= set(range(6, 17))
+        assert (zones.INSIDE in converted.differences) == ("randread" in more)
+
+
+def test_clones_have_zones_of_their_own() -> None:
+    planned = plan(rw="randread", zonesize="64k", zoneskip="64k", numjobs=3, runtime=5)
+    assert [stream["zone_order"] for stream in planned.streams] == ["once"] * 3
 
 
 def test_zones_of_no_mode_have_no_effect() -> None:
@@ -153,25 +253,37 @@ def test_zones_of_no_mode_have_no_effect() -> None:
             "zonesize: as in fio, it needs zonemode=strided or zbd",
         ),
         (
-            {"zonemode": "strided", "zonesize": "1m", "zoneskip": "1m"},
-            "zonesize: spek leaves a gap after each I/O",
+            {"zonemode": "strided", "zonesize": "40k", "zonerange": "14k"},
+            "zonesize is larger, so I/Os pass it several times; write a multiple of 4 KiB",
         ),
         (
-            {"zonemode": "strided", "zonesize": "4k", "rw": "randread"},
-            "zonemode: spek leaves gaps between zones in sequential jobs only",
-        ),
-        # Each sentence is about an option that the file has.
-        (
-            {"zonesize": "1m", "rw": "randread"},
-            "zonesize: spek leaves gaps between zones in sequential jobs only; leave it out",
+            {"zonesize": "40k", "zonerange": "14k", "zoneskip": "2k", "rw": "randread"},
+            "zonesize is larger, so I/Os pass it several times; write a multiple of 4 KiB",
         ),
         (
-            {"zonesize": "1m", "zoneskip": "1m"},
-            "these zones have several; give bs the size of a zone, or leave the zones out",
+            {"zonesize": "8k", "zonerange": "1000"},
+            "zonerange, zoneskip: zones start every 1000 bytes, which is not a multiple of 512",
+        ),
+        (
+            {"zonesize": "8k", "zonerange": "2k", "rw": "randread"},
+            "zonerange: a zone has no room for a block of 4 KiB",
+        ),
+        (
+            {"zonesize": "8k", "zonerange": "14k", "rw": "randread"},
+            "zonerange, zoneskip: zones of random I/Os start at multiples of 4 KiB here, and not",
+        ),
+        (
+            {"zonesize": "1m", "rw": "randread", "random_distribution": "zipf"},
+            "random_distribution: I/Os in the zones of zonemode=strided are uniformly random",
+        ),
+        (
+            {"zonesize": "1m", "rw": "randread", "percentage_random": 50},
+            "percentage_random: I/Os in the zones of zonemode=strided are uniformly random",
         ),
         ({"zonesize": "1m", "rw": "rw"}, zones.SHARED),
         ({"zonesize": "4k", "rw": "rw", "bs": "4k,8k"}, zones.SHARED),
-        ({"zonesize": "4k", "rw": "rw", "rate_iops": "100,50"}, zones.SHARED),
+        ({"zonesize": "1m", "rw": "randrw", "rate_iops": "100,50"}, zones.SHARED),
+        ({"zonesize": "1m", "rw": "randread:8"}, "rw: what follows the colon excludes zones"),
         ({"zonemode": "zbd", "rw": "write:4k"}, "rw: what follows the colon excludes zones"),
         ({"zonemode": "zbd", "rw": "trim"}, "rw: a trim of a zone is its reset"),
         ({"zonemode": "zbd", "offset_increment": "1g"}, "offset_increment: clones that write zo"),
