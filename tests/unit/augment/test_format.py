@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+import struct
+from itertools import product
 from typing import Any
 
 import pytest
@@ -44,11 +46,35 @@ SPANS = [{"generation": 7, "first_seq": 2**33 - 5}, {"generation": 2**40, "first
 HEADER = {"generation": 3, "seq": 2**50, "block": 2**47 + 5, "blocks": 2, "crc": [1, 2**32 - 1]}
 
 
-def test_checksum_is_crc32c() -> None:
+POLYNOMIAL = 0x82F63B78  # Castagnoli's, lowest bit first
+
+
+def by_polynomial(data: bytes) -> int:
+    """CRC-32C, a bit at a time."""
+    crc = 2**32 - 1
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (POLYNOMIAL if crc & 1 else 0)
+    return crc ^ 2**32 - 1
+
+
+def checksum(data: bytes, offset: int = 0) -> int:
+    """Of @data at an address @offset bytes past an aligned one."""
     ffi, lib = library()
-    digits = ffi.from_buffer("u8[]", bytearray(b"123456789"))
+    memory = ffi.from_buffer("u8[]", bytearray(bytes(offset) + data))
+    return int(lib.spek_augment_crc32c(memory + offset, len(data)))
+
+
+def test_checksum_is_crc32c() -> None:
     # The published check value of this polynomial.
-    assert lib.spek_augment_crc32c(digits, 9) == 0xE3069283
+    assert checksum(b"123456789") == by_polynomial(b"123456789") == 0xE3069283
+
+
+def test_checksum_of_any_length_at_any_address() -> None:
+    data = bytes(by_polynomial(bytes([n])) & 255 for n in range(70))
+    for length, offset in product(range(len(data)), range(4)):
+        assert checksum(data[:length], offset) == by_polynomial(data[:length]), (length, offset)
 
 
 def test_superblock_comes_back() -> None:
@@ -65,6 +91,26 @@ def test_header_comes_back() -> None:
 
     assert (value.generation, value.seq, value.block, value.blocks) == (3, 2**50, 2**47 + 5, 2)
     assert list(value.crc)[:2] == [1, 2**32 - 1]
+
+
+def test_bytes_of_a_superblock() -> None:
+    """Other versions of spek read what this one wrote."""
+    spans = struct.pack("<4Q", 7, 2**33 - 5, 2**40, 2**34).ljust(16 * 16, b"\0")
+    numbers = (2**40 + 1, 7, 2**33, 500, 1000, 2000, 3, 0b11111, 4, 2**40 + 2, 2)
+    fields = bytes(range(16)) + struct.pack("<3Q6IQI4x", *numbers) + spans
+    used = b"SKRESUPR" + struct.pack("<2I", 3, by_polynomial(fields)) + fields
+    assert len(used) == SUPER_BYTES
+    assert encoded("super", {**SUPER, "spans": SPANS}) == used.ljust(BLOCK_BYTES, b"\0")
+
+
+@pytest.mark.parametrize("crc", [[], [1, 2**32 - 1], [2**32 - 1 - 77 * n for n in range(32)]])
+def test_bytes_of_a_header(crc: list[int]) -> None:
+    fields = bytes(range(16)) + struct.pack("<3QI4x", 3, 2**50, 2**47 + 5, len(crc))
+    fields += struct.pack(f"<{len(crc)}I", *crc)
+    used = b"SKGRECRD" + struct.pack("<2I", 3, by_polynomial(fields)) + fields
+    assert len(used) == HEADER_BYTES + 4 * len(crc)
+    block = encoded("header", {**HEADER, "blocks": len(crc), "crc": crc})
+    assert block == used.ljust(BLOCK_BYTES, b"\0")
 
 
 @pytest.mark.parametrize(
