@@ -3,8 +3,8 @@
  * Everything that the core needs from its environment:
  * u8..u64, s8, s32, s64, bool, size_t, NULL, SIZE_MAX, errno values, spek_div64(),
  * spek_is_multiple(), spek_is_power_of_two(), spek_mulhi64(), spek_muladd128(), spek_memset(),
- * spek_likely(), spek_unlikely(), spek_prefetch(), spek_hide(), spek_noinline, spek_cold,
- * spek_yield(), spek_read_once(), spek_write_once().
+ * spek_memcpy(), spek_likely(), spek_unlikely(), spek_prefetch(), spek_hide(), spek_noinline,
+ * spek_cold, spek_yield(), spek_read_once(), spek_write_once().
  *
  * This is the only file of the core that includes headers from outside, so the other files
  * compile unchanged in the kernel and in userspace.
@@ -46,6 +46,11 @@ static inline void spek_memset(void *p, int value, size_t bytes)
 	memset(p, value, bytes);
 }
 
+static inline void spek_memcpy(void *to, const void *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+}
+
 #else
 
 #include <errno.h>
@@ -81,6 +86,11 @@ static inline u64 spek_div64(u64 a, u64 b)
 static inline void spek_memset(void *p, int value, size_t bytes)
 {
 	memset(p, value, bytes);
+}
+
+static inline void spek_memcpy(void *to, const void *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #define AT_ANNOUNCED	80
 #define AT_NR_SPANS	88
 #define AT_SPANS	96
+#define UUID_BYTES	16
 #define SPAN_BYTES	16
 #define SUPER_BYTES	(AT_SPANS + SPAN_BYTES * SPEK_AUGMENT_SPANS)
 #define HEADER_BYTES	64
@@ -43,12 +44,13 @@ u32 spek_augment_crc32c(const u8 *bytes, size_t length)
 	return ~crc;
 }
 
+/* Without a loop, of which GCC 12 makes a store for each byte. */
 static void put32(u8 *to, u32 value)
 {
-	u32 i;
-
-	for (i = 0; i < 4; i++)
-		to[i] = value >> (8 * i);
+	to[0] = value;
+	to[1] = value >> 8;
+	to[2] = value >> 16;
+	to[3] = value >> 24;
 }
 
 static void put64(u8 *to, u64 value)
@@ -69,12 +71,9 @@ static u64 get64(const u8 *from)
 
 static void put_head(u8 *to, u64 magic, const u8 *uuid, u64 generation)
 {
-	u32 i;
-
 	put64(to, magic);
 	put32(to + AT_VERSION, FORMAT_VERSION);
-	for (i = 0; i < 16; i++)
-		to[AT_UUID + i] = uuid[i];
+	spek_memcpy(to + AT_UUID, uuid, UUID_BYTES);
 	put64(to + AT_GENERATION, generation);
 }
 
@@ -87,14 +86,6 @@ static bool is_intact(const u8 *from, u64 magic, u32 used)
 {
 	return get64(from) == magic && get32(from + AT_VERSION) == FORMAT_VERSION &&
 	       get32(from + AT_CRC) == spek_augment_crc32c(from + AT_UUID, used - AT_UUID);
-}
-
-static void get_uuid(const u8 *from, u8 *uuid)
-{
-	u32 i;
-
-	for (i = 0; i < 16; i++)
-		uuid[i] = from[AT_UUID + i];
 }
 
 /**
@@ -138,7 +129,7 @@ bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 
 	if (!is_intact(from, SUPER_MAGIC, SUPER_BYTES))
 		return false;
-	get_uuid(from, super->uuid);
+	spek_memcpy(super->uuid, from + AT_UUID, UUID_BYTES);
 	super->generation = get64(from + AT_GENERATION);
 	super->version = get64(from + 40);
 	super->tail_seq = get64(from + 48);
@@ -209,7 +200,7 @@ bool spek_augment_header_decode(const u8 *from, struct spek_augment_header *head
 	if (header->blocks > SPEK_AUGMENT_RECORD_BLOCKS ||
 	    !is_intact(from, HEADER_MAGIC, HEADER_BYTES + 4 * header->blocks))
 		return false;
-	get_uuid(from, header->uuid);
+	spek_memcpy(header->uuid, from + AT_UUID, UUID_BYTES);
 	header->generation = get64(from + AT_GENERATION);
 	header->seq = get64(from + 40);
 	header->block = get64(from + 48);

@@ -111,8 +111,7 @@ void spek_augment_super_write(struct spek_augment *m, u32 devices, u32 tail, u64
 	u32 i;
 
 	drop_spans(m, tail_seq);
-	for (i = 0; i < 16; i++)
-		super->uuid[i] = m->config.uuid[i];
+	spek_memcpy(super->uuid, m->config.uuid, sizeof(super->uuid));
 	super->generation = m->generation;
 	super->tail_seq = tail_seq;
 	super->tail = tail;
@@ -132,11 +131,10 @@ static void encode_header(const struct spek_augment *m, const struct spek_augmen
 	struct spek_augment_header header;
 	u32 i;
 
-	spek_memset(&header, 0, sizeof(header));
-	for (i = 0; i < 16; i++)
-		header.uuid[i] = m->config.uuid[i];
+	spek_memcpy(header.uuid, m->config.uuid, sizeof(header.uuid));
 	header.generation = m->generation;
 	header.seq = record->seq;
+	header.block = 0;
 	header.blocks = record->blocks;
 	if (record->blocks) {
 		const struct spek_augment_bio *bio = &m->requests[record->bio].bio;
