@@ -19,31 +19,6 @@
 #define HEADER_BYTES	64
 #define HEADER_MAX	(HEADER_BYTES + 4 * SPEK_AUGMENT_RECORD_BLOCKS)
 
-static const u32 crc_of_nibble[16] = {
-	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362,
-	0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab,
-	0xe330a81a, 0xf36e6f75,
-};
-
-/**
- * spek_augment_crc32c() - compute a CRC-32C (Castagnoli)
- * @bytes: data
- * @length: number of bytes
- *
- * Return: the checksum.
- */
-u32 spek_augment_crc32c(const u8 *bytes, size_t length)
-{
-	u32 crc = ~0U;
-
-	while (length--) {
-		crc ^= *bytes++;
-		crc = (crc >> 4) ^ crc_of_nibble[crc & 15];
-		crc = (crc >> 4) ^ crc_of_nibble[crc & 15];
-	}
-	return ~crc;
-}
-
 /* Without a loop, of which GCC 12 makes a store for each byte. */
 static void put32(u8 *to, u32 value)
 {

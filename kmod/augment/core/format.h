@@ -32,6 +32,7 @@
 #define SPEK_AUGMENT_FORMAT_H
 
 #include "../../core/spek_host.h"
+#include "crc32c.h"
 
 #define SPEK_AUGMENT_BLOCK_BYTES	4096
 #define SPEK_AUGMENT_RECORD_BLOCKS	32
@@ -106,7 +107,6 @@ struct spek_augment_header {
 	u32 crc[SPEK_AUGMENT_RECORD_BLOCKS];
 };
 
-u32 spek_augment_crc32c(const u8 *bytes, size_t length);
 void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to);
 bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super);
 bool spek_augment_super_is_foreign(const u8 *from);

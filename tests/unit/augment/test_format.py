@@ -71,6 +71,14 @@ def test_checksum_is_crc32c() -> None:
     assert checksum(b"123456789") == by_polynomial(b"123456789") == 0xE3069283
 
 
+def test_all_entries_of_the_tables_follow_from_the_polynomial() -> None:
+    """Each entry decides the checksum of a message: its byte at one of 4 places, zeroes at the
+    others."""
+    for place, byte in product(range(4), range(256)):
+        message = bytes(place) + bytes([byte]) + bytes(3 - place)
+        assert checksum(message) == by_polynomial(message), (place, byte)
+
+
 def test_checksum_of_any_length_at_any_address() -> None:
     data = bytes(by_polynomial(bytes([n])) & 255 for n in range(70))
     for length, offset in product(range(len(data)), range(4)):
