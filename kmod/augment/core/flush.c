@@ -72,7 +72,7 @@ void spek_augment_flush_all(struct spek_augment *m)
  */
 void spek_augment_flush_step(struct spek_augment *m)
 {
-	bool wanted = answer_flushed(m);
+	bool wanted = m->flushes.first != SPEK_AUGMENT_NONE && answer_flushed(m);
 
 	if (m->destage.step == SPEK_AUGMENT_BARRIER && m->destage.barrier > m->flushed_seq)
 		wanted |= m->destage.barrier <= m->done_seq;

@@ -96,8 +96,11 @@ static void advance(struct spek_augment *m, u64 now_ns)
 	do {
 		m->again = false;
 		spek_augment_flush_step(m);
-		serve(m, &m->writes, spek_augment_write_step);
-		serve(m, &m->reads, spek_augment_read_step);
+		/* Mostly not, and the call alone takes 14 instructions. */
+		if (m->writes.first != SPEK_AUGMENT_NONE)
+			serve(m, &m->writes, spek_augment_write_step);
+		if (m->reads.first != SPEK_AUGMENT_NONE)
+			serve(m, &m->reads, spek_augment_read_step);
 		spek_augment_destage_step(m);
 	} while (m->again);
 }

@@ -27,18 +27,18 @@ LONGEST = 16
 BUDGET = {
     "read that hits, the caller's own": 320,
     "read of 16 blocks that hits, the caller's own": 1960,
-    "read that hits, depth 1": 1010,
-    "read that hits, depth 32": 965,
-    "read of 16 blocks that hits, depth 32": 2600,
-    "read that misses, depth 32": 930,
-    "write, depth 32": 2450,
-    "write of 16 blocks, depth 32": 5900,
-    "flush of nothing": 350,
+    "read that hits, depth 1": 960,
+    "read that hits, depth 32": 915,
+    "read of 16 blocks that hits, depth 32": 2550,
+    "read that misses, depth 32": 880,
+    "write, depth 32": 1675,
+    "write of 16 blocks, depth 32": 4000,
+    "flush of nothing": 320,
 }
 RECOVERY_BUDGET = {
     "a block of the SSD": 12,
-    "a record of a block": 2260,
-    "a record of 32 blocks": 8300,
+    "a record of a block": 1090,
+    "a record of 32 blocks": 4600,
 }
 
 
