@@ -24,7 +24,7 @@ from spekctl.run import replay, until
 from spekctl.run.job import Request
 from spekctl.run.placing import near_devices
 from spekctl.run.replay import LeftOut, Replay
-from spekctl.run.targets import Room, check_apart, moved, targets_of
+from spekctl.run.targets import Room, check_apart, check_paths, moved, targets_of
 from spekctl.trace import mapping
 from spekctl.trace.columns import Batch, Op
 from spekctl.trace.mapping import Mapper, Survey
@@ -252,6 +252,7 @@ def build(
         rooms = [Room(piece.start, piece.bytes) for piece in part.own] if part is not None else []
         company = moved(resolve(remainder, options, targets_of(devices, rooms)), rooms)
     config = _config(workload, look, timing, options, devices, cpus, Op.DISCARD in without, company)
+    check_paths(devices, config)
     until.check(options.until, options.stop_when or (), config)
     waits = source.closed is not None and not source.think
     block = targets[0].block_bytes

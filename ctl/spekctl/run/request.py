@@ -17,7 +17,7 @@ from spekctl.errors import UsageError
 from spekctl.run import until
 from spekctl.run.job import Request
 from spekctl.run.placing import near_devices
-from spekctl.run.targets import Room, moved, targets_of, with_zones
+from spekctl.run.targets import Room, check_paths, moved, targets_of, with_zones
 from spekctl.workload import file, meaning, own_devices
 from spekctl.workload.config import RunConfig, written_by
 from spekctl.workload.layout import Target
@@ -79,6 +79,7 @@ def build(
     options, placed = near_devices(options, subject.devices)
     targets = targets_of(subject.devices, rooms)
     config, remarks = configured(subject.workload, options, targets, rooms)
+    check_paths(subject.devices, config)
 
     def on_zones(zones: Sequence[Sequence[Zone]]) -> RunConfig:
         return moved(resolve(subject.workload, options, with_zones(targets, zones, rooms)), rooms)

@@ -27,7 +27,7 @@ class Room:
 
 def targets_of(devices: Sequence[Device], rooms: Sequence[Room] = ()) -> list[Target]:
     """The devices of a run, in their order; with @rooms they are only as large as these. UsageError
-    if two lie on the same bytes."""
+    if two lie on the same bytes of one path."""
     check_apart(devices)
     whole = _whole(devices)
     if not rooms:
@@ -45,13 +45,25 @@ def targets_of(devices: Sequence[Device], rooms: Sequence[Room] = ()) -> list[Ta
 
 
 def check_apart(devices: Sequence[Device]) -> None:
-    """UsageError for devices of a run that lie on the same bytes, such as two paths to a unit: what
-    is striped over both would overwrite itself."""
+    """UsageError for devices of a run that the kernel cannot claim together: the same one, or a
+    disk and its partition."""
     for before, device in itertools.combinations(devices, 2):
         if (before.major, before.minor) == (device.major, device.minor):
             raise UsageError(f"{before.path} and {device.path} are the same device")
-        if same_bytes(before, device):
+        if before.disk == device.disk and same_bytes(before, device):
             raise UsageError(f"{before.path} and {device.path} lie on the same bytes")
+
+
+def check_paths(devices: Sequence[Device], config: RunConfig) -> None:
+    """UsageError for a run that writes to one of two paths to a unit: what is striped over both
+    would overwrite itself. Reads by several paths are a load like any other."""
+    for before, device in itertools.combinations(devices, 2):
+        written = config.written & {(each.major, each.minor) for each in (before, device)}
+        if written and same_bytes(before, device):
+            raise UsageError(
+                f"{before.path} and {device.path} lie on the same bytes, by two paths: only a run"
+                " without writes may have both"
+            )
 
 
 def with_zones(

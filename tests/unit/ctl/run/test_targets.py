@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from lib.fakes.machine import disk
 
-from spekctl.block.device import Device
 from spekctl.errors import UsageError
-from spekctl.run.request import configured
-from spekctl.run.targets import Room, moved, targets_of
+from spekctl.run.request import Subject, build, configured
+from spekctl.run.targets import Room, check_paths, moved, targets_of
 from spekctl.workload import file
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
@@ -28,18 +28,40 @@ def test_targets_are_the_devices_in_their_order() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        disk("/dev/fake1", other_paths=("fake0",)),
-        disk("/dev/fake1", disk="fake0", partition=1),
-        disk("/dev/fake1", other_paths=("fake0",), partition=1),
-    ],
-)
-def test_devices_on_the_same_bytes_are_refused(second: Device) -> None:
-    """Stripes of two paths to a unit overwrite each other."""
+def test_a_disk_and_its_partition_are_refused() -> None:
     with pytest.raises(UsageError, match="/dev/fake0 and /dev/fake1 lie on the same bytes"):
-        targets_of([disk("/dev/fake0"), second])
+        targets_of([disk("/dev/fake0"), disk("/dev/fake1", disk="fake0", partition=1)])
+
+
+@pytest.mark.parametrize("workload", ["random-read-4k", "random-write-4k"])
+@pytest.mark.parametrize("partition", [0, 1])
+def test_only_reads_go_by_two_paths(workload: str, partition: int) -> None:
+    """Stripes of two paths to a unit overwrite each other."""
+    paths = [disk("/dev/fake0"), disk("/dev/fake1", other_paths=("fake0",), partition=partition)]
+    options = Options(available_cpus=[0], write=True)
+    subject = Subject(file.load(workload), paths)
+    if workload == "random-read-4k":
+        assert len(build(subject, options).config.targets) == 2
+        return
+    with pytest.raises(
+        UsageError, match="/dev/fake0 and /dev/fake1 lie on the same bytes, by two paths: only"
+    ):
+        build(subject, options)
+
+
+def test_a_path_that_is_only_read_beside_one_that_is_written_is_refused() -> None:
+    options = Options(available_cpus=[0], write=True)
+    devices = [disk("/dev/fake0"), disk("/dev/fake1", other_paths=("fake0",)), disk("/dev/fake2")]
+    targets = targets_of(devices)
+    config = configured(file.load("random-write-4k"), options, targets)[0]
+    only_read = [
+        msgspec.structs.replace(target, read_only=place != 1)
+        for place, target in enumerate(config.targets)
+    ]
+    with pytest.raises(UsageError, match="fake0 and /dev/fake1 lie on the same bytes"):
+        check_paths(devices, msgspec.structs.replace(config, targets=only_read))
+    nothing = [msgspec.structs.replace(target, read_only=True) for target in only_read]
+    check_paths(devices, msgspec.structs.replace(config, targets=nothing))
 
 
 def test_two_partitions_of_a_disk_are_apart_by_whatever_path() -> None:
