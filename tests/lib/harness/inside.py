@@ -75,8 +75,8 @@ def is_ours(leak: Leak) -> bool:
 
 # What tests want of the kernel, in as far as it has that. khugepaged fills the holes of our own
 # memory at any time, which tests of leaks would see. An emulator beside others waits for a
-# processor for longer than the kernel's watchdogs wait for a CPU of its; a CPU that hangs is still
-# reported before the time of a test is over (host.INNER_LIMIT_S).
+# processor for longer than the kernel's watchdogs wait for one of its CPUs; a CPU that hangs is
+# still reported before the time of a test is over (host.INNER_LIMIT_S).
 SETTINGS = {
     "/sys/kernel/mm/transparent_hugepage/enabled": "never",
     "/sys/kernel/debug/kcsan": "on",
@@ -89,8 +89,13 @@ SETTINGS = {
 def set_kernel(settings: Mapping[str, str], root: Path = Path("/")) -> None:
     """Write those of @settings, by path, that the kernel has; @root: instead of /."""
     for name, value in settings.items():
-        with contextlib.suppress(FileNotFoundError), open(root / name.lstrip("/"), "r+") as file:
-            file.write(value)
+        # Without O_CREAT, and by one write: some of these files cannot seek.
+        with contextlib.suppress(FileNotFoundError):
+            fd = os.open(root / name.lstrip("/"), os.O_WRONLY)
+            try:
+                os.write(fd, value.encode())
+            finally:
+                os.close(fd)
 
 
 class Reporter:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -124,3 +125,12 @@ def test_a_kernel_is_set_in_what_it_has(tmp_path: Path) -> None:
     set_kernel({"/proc/sys/kernel/watchdog_thresh": "60", "/proc/sys/kernel/other": "1"}, tmp_path)
     assert there.read_text() == "60"
     assert [path.name for path in there.parent.iterdir()] == ["watchdog_thresh"]
+
+
+def test_a_kernel_is_set_by_files_that_cannot_seek(tmp_path: Path) -> None:
+    """As that of KCSAN."""
+    os.mkfifo(tmp_path / "kcsan")
+    fd = os.open(tmp_path / "kcsan", os.O_RDONLY | os.O_NONBLOCK)
+    set_kernel({"/kcsan": "on"}, tmp_path)
+    assert os.read(fd, 16) == b"on"
+    os.close(fd)
