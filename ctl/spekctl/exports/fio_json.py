@@ -204,10 +204,11 @@ def _runtime_ms(result: Result) -> int:
 
 def _error(result: Result) -> int:
     """errno of the most frequent cause; EIO of a run that failed without a failed I/O, such as
-    by the removal of its device, because readers take 0 for a run that is whole."""
+    by the removal of its device, because readers take 0 for a run that is whole. One without the
+    steady state that was asked for is whole."""
     causes = result.outcome.errors_by_cause
     if not causes:
-        return errno.EIO if result.failure else 0
+        return errno.EIO if result.failure and not result.limit_missed else 0
     name = max(causes, key=lambda cause: causes[cause])
     return int(getattr(errno, name, errno.EIO))
 

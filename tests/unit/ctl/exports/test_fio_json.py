@@ -218,6 +218,26 @@ def test_a_run_that_failed_without_an_error_of_io_has_one(ours: Result) -> None:
         assert job["error"] == code
 
 
+@pytest.mark.parametrize("ended_by", ["", "p99 > 1ms"])
+def test_a_whole_run_that_missed_its_limit_has_no_error(ours: Result, ended_by: str) -> None:
+    """No steady state, or a threshold that ended it: its figures are those of all its I/Os."""
+    ending = EndingResult(
+        until=None if ended_by else "steady",
+        criteria=None,
+        round_ns=SECOND,
+        steady=None if ended_by else False,
+        rounds=4,
+        windows=[],
+        stop_when=[ended_by] if ended_by else [],
+        stopped_by=ended_by,
+        text="missed",
+    )
+    missed = replace(ours, ending=ending)
+    assert missed.failure
+    (job,) = json.loads(fio_json.encode(missed))["jobs"]
+    assert job["error"] == 0
+
+
 BUCKETS = (".percentile: only in one", ".bins: only in one")
 
 
