@@ -206,7 +206,7 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
 def _unanswered(limit: Limit, result: Result, value: float) -> tuple[float, str] | None:
     """What a time of @value that is allowed is at least, if that is not, and the sentence; None: no
     I/O in flight at the end decides."""
-    ages = unanswered.ages_of(result.cells)
+    ages = limit.metric.ages(result)
     if limit.most is None or not limit.most.holds(value) or ages is None or ages.max_ns <= value:
         return None
     least = limit.metric.least(result)

@@ -19,7 +19,7 @@ from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Cell, Total
 from spekctl.documents.times import PERCENTILES
 from spekctl.errors import UsageError
-from spekctl.kernel.records import Phase
+from spekctl.kernel.records import Histogram, Phase
 from spekctl.suggest import did_you_mean
 
 
@@ -35,6 +35,8 @@ class Metric:
     get: Callable[[Result], float | None]
     # Of times: what I/Os in flight at the end make it at least; None: nothing.
     least: Callable[[Result], float | None] = lambda result: None
+    # Of times: ages of those I/Os.
+    ages: Callable[[Result], Histogram | None] = lambda result: None
     remark: Callable[[Result], str] = lambda result: ""
 
     def __str__(self) -> str:
@@ -99,6 +101,7 @@ def _times(direction: str) -> list[Metric]:
             if statistic in COMPUTED
             else _of(direction, _time(kind, statistic)),
             least=_at_least(direction, kind, statistic),
+            ages=_ages(direction, kind),
         )
         for kind, words in TIMES.items()
         for statistic in STATISTICS
@@ -155,13 +158,18 @@ def _cells(result: Result, direction: str) -> list[Cell]:
     return [cell for cell in result.cells if direction in ("all", cell.direction.name.lower())]
 
 
+def _ages(direction: str, kind: str) -> Callable[[Result], Histogram | None]:
+    if kind not in unanswered.KINDS:
+        return lambda result: None
+    return lambda result: unanswered.ages_of(_cells(result, direction), kind)
+
+
 def _at_least(direction: str, kind: str, statistic: str) -> Callable[[Result], float | None]:
     """With I/Os in flight at the end counted by their ages."""
 
     def get(result: Result) -> float | None:
-        cells = _cells(result, direction)
-        ages = unanswered.ages_of(cells, kind) if kind in unanswered.KINDS else None
-        times = unanswered.times_of(cells, kind)
+        ages = _ages(direction, kind)(result)
+        times = unanswered.times_of(_cells(result, direction), kind)
         if ages is None or times is None:
             return None
         whole = histogram.merge([times, ages])

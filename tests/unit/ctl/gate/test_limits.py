@@ -9,10 +9,12 @@ import pytest
 from lib.ctl import frozen
 from lib.ctl.command_line import Spekctl
 from lib.ctl.verdicts import IOPS_900, measured, powered, put, results_to_judge
+from msgspec.structs import replace
 
 from spekctl.errors import ExitCode
 from spekctl.gate import limits
 from spekctl.gate.judged import Run
+from spekctl.kernel.records import Direction
 
 results = pytest.fixture(results_to_judge)
 
@@ -116,6 +118,26 @@ def test_what_is_in_flight_at_the_end_is_at_least_as_old(
     assert check.value is not None and (check.value > 10e6) is bool(text)
     assert check.text.startswith(text or f"{metric} is ")
     assert ("not been answered" in check.text) is bool(text)
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("read.response.max", "2 I/Os had not been answered for up to 17.0 s"),
+        ("write.response.max", "1 I/O had not been answered for up to 12.0 ms"),
+        ("response.max", "3 I/Os had not been answered for up to 17.0 s"),
+    ],
+)
+def test_a_limit_tells_the_ios_that_it_is_about(metric: str, said: str) -> None:
+    """I/Os of the other direction decide nothing."""
+    result = frozen.result([17 * 10**9] * 2, ios=1000, seconds=60, silent=17)
+    late = frozen.result([12 * 10**6], ios=1000, seconds=60, silent=17)
+    writes = [replace(cell, direction=Direction.WRITE) for cell in late.cells]
+    totals = replace(result.totals, write=late.totals.read)
+    both = replace(result, cells=[*result.cells, *writes], totals=totals)
+    limit = f"[[limit]]\nmetric = '{metric}'\nmax = '10ms'"
+    (check,) = limits.judge(limits.parse(limit, Path("l")), [Run(Path("x"), both)]).checks
+    assert check.verdict == "failed" and said in check.text
 
 
 def test_a_limit_that_is_missed_anyway_is_missed_by_what_completed() -> None:
