@@ -421,6 +421,13 @@ def _hits(
     area = size(source, "hitarea") if "hitarea" in source else _HITAREA
     if isinstance(span.start, Fraction) or isinstance(span.length, Fraction):
         raise UsageError("hitarea: beside a range in per cent, it needs the size of the SD")
+    if "hitarea" not in source and len(devices) > 1:
+        area = _whole_stripes(span.start, stripe)
+        if area != _HITAREA:
+            notes.append(
+                f"hitarea: {units.format_bytes(area)} instead of vdbench's default, so that it has"
+                f" whole stripes of {units.format_bytes(stripe)}"
+            )
     if not area or (span.length is not None and area >= span.length):
         raise UsageError("hitarea: it is a part of the range, and misses are in the rest")
     rest = None if span.length is None else span.length - area
@@ -440,6 +447,13 @@ def _hits(
             for key in ("fua", "compressible", "duplicate"):
                 part.table.pop(key, None)
     return parts
+
+
+def _whole_stripes(start: int, stripe: int) -> int:
+    """Bytes from @start on to the end of the stripe in which the default hitarea ends, if it begins
+    with the first whole stripe."""
+    first = -(-start // stripe) * stripe
+    return -(-(first + _HITAREA) // stripe) * stripe - start
 
 
 def shares(parts: Sequence[Fraction]) -> list[str | int]:

@@ -24,11 +24,12 @@ def load(
     device: dict[str, str] | None = None,
     count: int = 1,
     data: dict[str, str] | None = None,
+    stripe: int = 0,
 ) -> Load:
-    """The load of a WD; values are written as in a file."""
+    """The load of a WD; values are written as in a file. @stripe: 0: the one that it needs."""
     device = {"lun": "disk", **(device or {})}
     devices = [Definition("sd", f"sd{nr}", _lists(device)) for nr in range(count)]
-    stripe = stream.stripe_of(_lists(given))
+    stripe = stripe or stream.stripe_of(_lists(given))
     return stream.load_of(_lists(given), devices, _lists(data or {}), stripe)
 
 
@@ -190,6 +191,27 @@ def test_hits_and_misses_are_apart_on_each_device() -> None:
     ).parts
     assert set(used(hit.table, 2, 1 << 16)) == {(1 << 16, 2 << 16)}
     assert set(used(miss.table, 2, 1 << 16)) == {(3 << 16, 17 << 16)}
+
+
+@pytest.mark.parametrize(
+    ("offset", "stripe", "row", "noted"),
+    [
+        ("0", 1 << 16, 1 << 20, False),
+        ("4k", 1 << 16, 1 << 20, True),
+        ("0", 2 << 20, 2 << 20, True),
+        ("4k", 2 << 20, 2 << 20, True),
+    ],
+)
+def test_the_default_hitarea_has_whole_stripes(
+    offset: str, stripe: int, row: int, noted: bool
+) -> None:
+    """A large block of another load of the run makes the stripes large."""
+    loaded = load({"rdpct": "0", "whpct": "20"}, {"offset": offset}, 2, stripe=stripe)
+    hit, miss = loaded.parts
+    first = stripe if offset != "0" else 0
+    assert set(used(hit.table, 2, stripe)) == {(first, first + row)}
+    assert miss.table["start"] == 2 * (first + row)
+    assert any(note.startswith("hitarea: ") for note in loaded.notes) is noted
 
 
 def test_the_end_of_a_range_ends_a_load() -> None:
