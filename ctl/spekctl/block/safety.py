@@ -14,6 +14,7 @@ import fcntl
 import os
 import re
 import struct
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,10 @@ _KINDS = {
 
 # Asks for the runs and claims of spek, to name those that hold a device.
 Known = Callable[[], tuple[Iterable[RunInfo], Iterable[ClaimInfo]]]
+
+# How often a claim of another path has to be seen of a device that is held, and the pause between.
+_PATIENCE = 20
+_PAUSE_S = 0.1
 
 # Characters of a process's command line in a message.
 _COMMAND_LINE = 100
@@ -236,10 +241,12 @@ def check_again(
     """Before a later run under the same claim: refuse users without a claim or by another path, and
     data that look() did not find: a program that ignores claims may have written it.
 
+    A command that claims another path finds this claim and gives up at once, so it is waited for.
+
     Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
     place of one does not matter.
     """
-    refuse_users(device, roots, known)
+    refuse_users(device, roots, known, _PATIENCE)
     types = {signature.type for signature in before}
     new = [data for data in signatures_on(device, diskseq) if data.type not in types]
     if new:
@@ -249,18 +256,18 @@ def check_again(
         )
 
 
-def refuse_users(device: Device, roots: Roots, known: Known = none_known) -> None:
+def refuse_users(device: Device, roots: Roots, known: Known = none_known, tries: int = 1) -> None:
     """Refuse a device that somebody uses without the claim, which is ours, or by another path.
 
-    @known: asked only if another path is claimed."""
+    @known: asked only if another path is claimed; @tries: times that this has to be seen."""
     in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
     if in_use:
         raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
     for path in claims_on_other_paths(device, roots):
-        _refuse_claimed(device, path, roots, known)
+        _refuse_claimed(device, path, roots, known, tries)
 
 
-def _refuse_claimed(device: Device, path: Device, roots: Roots, known: Known) -> None:
+def _refuse_claimed(device: Device, path: Device, roots: Roots, known: Known, tries: int) -> None:
     """Refuse a device of which another @path is claimed: to the kernel, paths are different disks,
     which it lets different users claim. The claim is held for a moment only: a later user of that
     path, who looks likewise, finds the claim of this one."""
@@ -270,6 +277,9 @@ def _refuse_claimed(device: Device, path: Device, roots: Roots, known: Known) ->
         fd = opening.open_block_device(path.path, os.O_RDONLY | os.O_EXCL, number)
     except OSError as error:
         if error.errno == errno.EBUSY:
+            if tries > 1:
+                time.sleep(_PAUSE_S)
+                return _refuse_claimed(device, path, roots, known, tries - 1)
             runs, claims = known()
             users = explain_busy(path, runs, roots, claims)
             raise RefusedError(f"{device.path} is in use: {name} is claimed: {users}") from error

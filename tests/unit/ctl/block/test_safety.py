@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -196,6 +198,30 @@ def test_a_claim_on_another_path_is_refused(
             "/dev/sda is in use: sdc, another path to sda, is claimed: run 3 of spek"
             " (random-read-4k) uses it"
         )
+
+
+@pytest.mark.parametrize("seconds", [1, 3])
+def test_a_command_that_gives_up_does_not_end_the_one_that_holds(
+    machine: Machine,
+    holds: Callable[..., None],
+    claims: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: int,
+) -> None:
+    """It claims the other path for a moment, in which a later run of a campaign may look."""
+    claims["sdc"] = "EBUSY"
+    slept: list[float] = []
+
+    def sleep(time_s: float) -> None:
+        slept.append(time_s)
+        if sum(slept) > seconds - 0.01:
+            claims["sdc"] = ""
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    outcome = pytest.raises(RefusedError) if seconds > 2 else contextlib.nullcontext()
+    with outcome:
+        safety.check_again(machine.get("sda"), 42, [], machine.roots)
+    assert sum(slept) < 2
 
 
 def test_a_claim_by_another_path_that_nothing_names_is_refused(
