@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What I/Os without an answer at the end of the measure phase say of its times.
 
-They count in the drain, so a device that stops to answer leaves no trace in the times of the
+They count in the drain, so a device that stops answering leaves no trace in the times of the
 measure phase. But an I/O that has been in flight for an age takes at least that long: with these
 I/Os counted by their ages, mean, percentiles and maximum are lower bounds of what they would be had
 the measurement waited. Of a device at work the I/Os in flight are young, and the bounds are below

@@ -11,8 +11,8 @@ from spekctl import units
 from spekctl.errors import UsageError
 
 SHARES = (
-    "places in per cent are of all devices together: the range of a device begins and ends up to"
-    " {} before or after that share of it"
+    "places in per cent are of all devices together: on each device, the range may begin and end up"
+    " to {} before or after that share"
 )
 
 

@@ -301,8 +301,8 @@ enum spek_walk_style {
  * enum spek_zone_order - Order of the I/Os in a zone of a strided stream.
  * @SPEK_ZONE_ORDER_SEQUENTIAL: One after the other.
  * @SPEK_ZONE_ORDER_RANDOM: Uniform over the range of the zone.
- * @SPEK_ZONE_ORDER_ONCE: Every block of the range of the zone once, in random order,
- *   another one in every zone and for every repetition.
+ * @SPEK_ZONE_ORDER_ONCE: Every block of the range of the zone once, in a random order
+ *   that differs between zones and repetitions.
  */
 enum spek_zone_order {
 	SPEK_ZONE_ORDER_SEQUENTIAL,

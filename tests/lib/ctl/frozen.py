@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results of a device that stops to answer before the measure phase ends."""
+"""Results of a device that stops answering before the measure phase ends."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def beyond(point: Point, limits: Limits) -> str:
     """Why the device does not serve this load in time; empty if it does.
 
     The mean counts what was completed, and what was in flight at the end by its age. A device that
-    stops to answer completes nothing more, so what never reached it has to count as well: more than
+    stops answering completes nothing more, so what never reached it has to count as well: more than
     one per cent of the I/Os, and more than a queue just long enough for the limit holds by chance.
     """
     response = point.response

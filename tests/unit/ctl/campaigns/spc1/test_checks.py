@@ -36,7 +36,7 @@ STEP = Step("search", "search-20", 100, 20, 0, 10 * SECOND)
 def test_a_growing_queue_is_too_much_even_if_the_mean_is_not(
     changes: dict[str, Any], why: str
 ) -> None:
-    """A device that stops to answer completes nothing that could raise the mean."""
+    """A device that stops answering completes nothing that could raise the mean."""
     point = msgspec.structs.replace(phase(STEP, 0.010).point, **changes)
     assert beyond(point, Limits()) == why
 
