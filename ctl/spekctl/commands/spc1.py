@@ -122,7 +122,8 @@ method_options = options.together(
     click.option(
         "--keep-going",
         is_flag=True,
-        help="Continue even if a phase misses the response limit or has I/O errors.",
+        help="Continue even if a phase misses the response limit or has I/O errors; errors of any"
+        " phase, also of the search, fail the test.",
     ),
     options.workers,
     options.cpus,

@@ -9,7 +9,7 @@ standard deviations), and the check says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from spekctl import units
 from spekctl.documents.spc1 import (
@@ -63,6 +63,13 @@ def _capacity(limits: Limits, capacity: Capacity) -> Check:
         text=f"{unused:.1%} of the devices' capacity is unused, at most"
         f" {limits.unused_capacity:.0%} may be",
     )
+
+
+def errors_of(phases: Iterable[Phase]) -> list[Check]:
+    """Checks of phases that give no figure, but that the level follows from: those of the search,
+    and those at levels that were lowered. They may miss the response limit, but I/O errors in them
+    are errors of the devices."""
+    return [_errors(f"{phase.step.name} ({phase.step.bsu:,} BSU)", phase) for phase in phases]
 
 
 def shares_of(asus: Mapping[str, int]) -> list[Check]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spekctl import units
-from spekctl.campaigns.spc1.checks import checks_of, shares_of
+from spekctl.campaigns.spc1.checks import checks_of, errors_of, shares_of
 from spekctl.campaigns.spc1.plan import PLAN, Position, final_by_name, position_of
 from spekctl.documents import document
 from spekctl.documents.curve import Curve
@@ -41,6 +41,7 @@ def build(
     asus_bytes = sum(asu.bytes for asu in done[0].asus)
     capacity = Capacity(devices_bytes, asus_bytes, asus_bytes / devices_bytes)
     checks = checks_of(parameters.limits, final, capacity)
+    checks += errors_of(phase for phase in done if phase not in position.final)
     if parameters.placed:
         checks += shares_of({asu.name: asu.bytes for asu in done[0].asus})
     measured = len(final) == len(PLAN)

@@ -199,3 +199,36 @@ def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
     assert spekctl(*WRITE, "--folder", "t", "--resume", "--keep-going").code == ExitCode.RUN_FAILED
     assert report_of(Path("t"))["complete"]
     assert failed_checks(Path("t")) == {("errors", "sustain")}
+
+
+def test_io_errors_in_the_search_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    def fail(config: RunConfig) -> None:
+        kernel.errors = 2 if bsus(kernel) == [] else 0
+
+    kernel.before_run = fail
+    outcome = spekctl(*WRITE, "--folder", "t", "--keep-going")
+    assert outcome.code == ExitCode.RUN_FAILED
+    report = report_of(Path("t"))
+    first = report["phases"][0]["step"]
+    assert (report["complete"], report["passed"]) == (True, False)
+    name = f"{first['name']} ({first['bsu']} BSU)"
+    assert failed_checks(Path("t")) == {("errors", name)}
+    assert report["verdict"].startswith(f"failed: {name}: the run completed; 2 I/Os failed")
+    assert f"missed: {name}: the run completed; 2 I/Os failed" in outcome.out
+
+
+def test_io_errors_at_a_level_that_was_lowered_fail_the_test(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    def is_too_much(config: RunConfig) -> bool:
+        return config.time_ns == 4 * SECOND and config.streams[0].replicas > 20
+
+    def fail(config: RunConfig) -> None:
+        kernel.errors = 2 if is_too_much(config) else 0
+
+    kernel.before_run = fail
+    kernel.disturb = lambda config, mean_s: 0.050 if is_too_much(config) else mean_s
+    assert spekctl(*WRITE, "--folder", "t", "--keep-going").code == ExitCode.RUN_FAILED
+    report = report_of(Path("t"))
+    assert (report["level_bsu"], report["complete"], report["passed"]) == (20, True, False)
+    assert failed_checks(Path("t")) == {("errors", "sustain (22 BSU)")}
