@@ -25,7 +25,8 @@ ProfileT = TypeVar("ProfileT", bound=Profile)
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Contents of a report beside its levels. @trouble: why the test is not whole; else empty."""
+    """Contents of a report beside its levels. @trouble: why the test is incomplete, or which limit
+    it missed; else empty."""
 
     source: str = "measured"
     passed: bool = True
@@ -38,14 +39,12 @@ class Facts:
 def facts_of(
     load: Report | None,
     rest: Idle | None,
-    whole: bool,
     remarks: Sequence[str] = (),
     source: str = "measured",
 ) -> Facts:
     """The facts of a test so far, of its report under load and its idle test.
 
-    @whole: whether the test under load has given all that energy is computed from; its verdict is
-    that of the energy report if it has not.
+    A test under load that is incomplete or missed a limit gives the energy report its verdict.
     """
     said = [*remarks, *(rest.remarks if rest is not None else [])]
     if load is None:
@@ -59,7 +58,7 @@ def facts_of(
     return Facts(
         source=source,
         passed=load.passed,
-        trouble="" if whole else load.verdict,
+        trouble="" if load.passed else load.verdict,
         targets=load.targets,
         environment=load.environment,
         remarks=said,

@@ -66,7 +66,8 @@ def command(**given: Any) -> int:
     into DIR (report.json). Ctrl-C keeps the completed runs, and --resume continues. Without power
     measurement the report has performance only. Results are SPC-1/E-like and unaudited.
 
-    The exit code is that of `spekctl spc1`; with --from it is 0.
+    The verdict of a test that missed a limit, and the exit code, are those of `spekctl spc1`; with
+    --from the exit code is 0.
     """
     return energy_use.perform(_Spc1e(), given)
 

@@ -47,7 +47,8 @@ def command(**given: Any) -> int:
     load into DIR (report.json). Ctrl-C keeps the completed runs, and --resume continues. Without
     power measurement the report has performance only. Results are SPC-2/E-like and unaudited.
 
-    The exit code is that of `spekctl spc2`; with --from it is 0.
+    The verdict of a test that missed a limit, and the exit code, are those of `spekctl spc2`; with
+    --from the exit code is 0.
     """
     return energy_use.perform(_Spc2e(), given)
 

@@ -67,8 +67,7 @@ def build_report(
     site: Site | None = None,
 ) -> Spc1eReport:
     """The report on the steps so far."""
-    whole = report is not None and report.complete
-    facts = energy.facts_of(report, rest, whole, remarks, source)
+    facts = energy.facts_of(report, rest, remarks, source)
     return build(levels_of(folder, report, rest), facts, price, profiles, site)
 
 
@@ -88,7 +87,7 @@ def from_spc1(
         levels["idle"] = Measured(Fraction(0), idle_watts)
     if "idle" not in levels:
         raise energy.no_idle_test(path)
-    facts = energy.facts_of(report, None, report.complete, source=str(path))
+    facts = energy.facts_of(report, None, source=str(path))
     return build(levels, facts, price, profiles)
 
 

@@ -88,7 +88,7 @@ def _facts_of(load: spc2.Report | None, rest: Idle | None, remarks: Sequence[str
     ]
     if rest is not None and rest.power is not None and rest.power.remark:
         said.append(f"idle: {rest.power.remark}")
-    facts = energy.facts_of(load, rest, load is not None and load.passed, said)
+    facts = energy.facts_of(load, rest, said)
     baselines = baseline_remarks([*powers, rest.power if rest is not None else None])
     return replace(facts, remarks=[*facts.remarks, *baselines])
 

@@ -44,11 +44,11 @@ def test_a_test_without_load_so_far_is_told_of_its_idle_test() -> None:
     rest = Idle(
         length_ns=5, start_ns=0, end_ns=5, targets=[disk().facts()], power=None, foreign_ios=7
     )
-    facts = facts_of(None, rest, whole=False, remarks=["power is missing"])
+    facts = facts_of(None, rest, remarks=["power is missing"])
     assert not facts.passed and facts.trouble.startswith("incomplete: the test under load has not")
     assert list(facts.remarks) == ["power is missing", *rest.remarks] and rest.remarks
     assert [target.path for target in facts.targets] == ["/dev/fake0"]
-    assert facts_of(None, None, whole=False).targets == ()
+    assert facts_of(None, None).targets == ()
 
 
 def test_facts_of_typed_numbers_are_those_of_a_passed_test() -> None:

@@ -123,6 +123,12 @@ def test_a_method_that_fails_fails_the_test(
     assert outcome.code == ExitCode.LIMIT_MISSED
     report = of_file(Path("t/energy.json"))
     assert (report["complete"], report["passed"]) == (True, False)
+    missed = spc1.load_report(Path("t/report.json")).verdict
+    assert missed.startswith("failed: ") and "of the I/Os" in missed
+    assert report["verdict"] == missed and missed in outcome.out
+    for file, idle in (("t/energy.json", ()), ("t/report.json", ("--idle-watts", "5.5"))):
+        again = of_output(spekctl("energy", "spc1e", "--from", file, *idle, "--json"))
+        assert (again["verdict"], again["passed"]) == (missed, False)
     kernel.skew = {}
     kernel.capacity = 1.0
     outcome = spekctl(*RUN, "--folder", "u")
