@@ -31,8 +31,8 @@ class ExitCode(IntEnum):
 EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.OK: "success",
     ExitCode.RUN_FAILED: "a run ended early, with I/O errors or without any I/O (its result states"
-    " the cause), a trace had records that could not be read, or a failure that no other code"
-    " covers",
+    " the cause), a trace lacked records, which could not be read or were lost while it was"
+    " recorded, or a failure that no other code covers",
     ExitCode.USAGE: "invalid input: an option, a workload, a file, a device that does not exist,"
     " or a start time in the past",
     ExitCode.PERMISSION: "not permitted: spek needs root (CAP_SYS_ADMIN)",

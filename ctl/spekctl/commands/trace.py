@@ -76,7 +76,7 @@ def _reading(function: F) -> F:
         click.option(
             "--strict",
             is_flag=True,
-            help="Refuse a trace with unreadable records (exit code 2)."
+            help="Refuse a trace with unreadable or lost records (exit code 2)."
             "  [default: they are left out and counted, and the exit code is 1]",
         ),
         click.option(
@@ -122,14 +122,15 @@ def command() -> None:
     """Examine, cut and convert traces of I/O.
 
     Files are read as streams: memory does not grow with their size. Several files are one trace,
-    merged by time. Unreadable records are left out and counted, and the first is named; the exit
-    code is then 1, and nothing else is missing from the output.
+    merged by time. Unreadable records are left out and counted, and the first is named; I/Os that a
+    per-I/O log of spek lost while it was recorded are counted. The exit code is then 1, and nothing
+    else is missing from the output.
     """
 
 
 def _exit_code(trace: Trace) -> ExitCode:
     """The exit code of a command that has read the trace and delivered its output."""
-    return ExitCode.RUN_FAILED if trace.faults.bad else ExitCode.OK
+    return ExitCode.RUN_FAILED if trace.faults.missing else ExitCode.OK
 
 
 @command.command("info")
@@ -186,12 +187,14 @@ def _time(trace: Trace) -> None:
 def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     """Print the first requests of a trace as CSV.
 
-    Unreadable records up to there are counted on standard error; the exit code is then 1.
+    Unreadable records up to there and I/Os lost by a log are counted on standard error; the exit
+    code is then 1.
     """
     trace = _open(inputs, given)
     from spekctl.render.output import reader_left
     from spekctl.render.trace import defects
     from spekctl.trace.convert import Written, write_text
+    from spekctl.trace.faults import lost_text
     from spekctl.trace.figures import defects as defects_of
     from spekctl.trace.select import Cut
 
@@ -202,6 +205,8 @@ def head(inputs: tuple[Path, ...], count: int, **given: Any) -> int:
     if trace.faults.bad:
         # The first of its sentences is that of records that cannot be read.
         click.echo(f"spekctl: {defects(defects_of(trace))[0]}", err=True)
+    if trace.faults.lost:
+        click.echo(f"spekctl: {lost_text(trace.faults.lost)}", err=True)
     return _exit_code(trace)
 
 

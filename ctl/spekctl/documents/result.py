@@ -146,11 +146,11 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
     @property
     def failure(self) -> str:
         """Why its figures are not those of a complete, valid run; empty if they are."""
-        text, bad = self.outcome.text, self.replay.bad if self.replay is not None else 0
+        text = self.outcome.text
         if not self.outcome.ok or self.limit_missed:
             return text
-        if bad:
-            return f"{text}; {bad} records of the trace could not be read"
+        if self.replay is not None and self.replay.lacking:
+            return f"{text}; {self.replay.lacking}"
         return "" if self.totals.all.ios else f"{text}; {NOTHING}"
 
     @property

@@ -491,6 +491,16 @@ class ReplayResult(Part, frozen=True):
         int, Meta(description="I/Os that the trace, a per-I/O log or stored from one, lacks.")
     ] = 0
 
+    @property
+    def lacking(self) -> str:
+        """Why it is not a replay of all that was recorded; empty if it is."""
+        parts = []
+        if self.bad:
+            parts.append(f"{self.bad:,} records of the trace could not be read")
+        if self.lost:
+            parts.append(f"{self.lost:,} I/Os were lost while the trace was recorded")
+        return " and ".join(parts)
+
 
 class Sense(Part, frozen=True):
     """Sense data of a failed SCSI command."""

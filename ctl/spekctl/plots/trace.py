@@ -108,6 +108,8 @@ def read(trace: Trace) -> Seen:
         details += f", one of {seen.every} is drawn as a point"
     if trace.faults.bad:
         details += f", {trace.faults.bad:,} could not be read"
+    if trace.faults.lost:
+        details += f", {trace.faults.lost:,} were lost while it was recorded"
     seen.origin = Origin(trace.name, f"trace ({formats})", shown, details)
     return seen
 

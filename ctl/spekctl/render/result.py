@@ -207,6 +207,8 @@ def _replay_line(replay: ReplayResult) -> str:
         words.append(f"{left_out:,} left out ({reasons})")
     if replay.bad:
         words.append(f"{replay.bad:,} could not be read")
+    if replay.lost:
+        words.append(f"{replay.lost:,} lost while it was recorded")
     if replay.max_idle_ns:
         words.append(
             f"{replay.idles:,} idle times cut to {units.format_duration(replay.max_idle_ns)}, by"

@@ -93,8 +93,7 @@ def exit_code_of(result: Result, interrupts: Interrupts, is_part: bool = False) 
         return interrupts.exit_code
     if result.limit_missed:
         return ExitCode.LIMIT_MISSED
-    # A replay that lacks unreadable records is not a replay of the whole trace.
-    is_whole = result.replay is None or not result.replay.bad
+    is_whole = result.replay is None or not result.replay.lacking
     if not (is_part or result.totals.all.ios):
         return ExitCode.RUN_FAILED
     return ExitCode.OK if result.outcome.ok and is_whole else ExitCode.RUN_FAILED

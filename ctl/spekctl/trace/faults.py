@@ -25,6 +25,11 @@ class Fault:
         return f"{self.path}: {place}{self.reason}"
 
 
+def lost_text(lost: int) -> str:
+    """What is said of @lost I/Os of a log."""
+    return f"the log lacks {lost:,} I/Os, lost while it was recorded"
+
+
 @dataclass(slots=True)
 class Faults:
     """Counts of a whole trace. @strict: the first record that cannot be read ends the reading."""
@@ -44,6 +49,11 @@ class Faults:
     events: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def missing(self) -> int:
+        """Records of the trace that its files lack, or that cannot be read."""
+        return self.bad + self.lost
+
     def add(self, path: Path, number: int, reason: str, unit: str = "line") -> None:
         """One record that cannot be read; UsageError if that is not allowed."""
         fault = Fault(path, number, reason, unit)
@@ -53,16 +63,21 @@ class Faults:
         if self.first is None:
             self.first = fault
 
-    def add_lost(self, lost: int) -> None:
-        """I/Os that a log lacks."""
+    def add_lost(self, path: Path, lost: int) -> None:
+        """I/Os that a log lacks; UsageError if that is not allowed."""
+        if not lost:
+            return
+        text = lost_text(lost)
+        if self.strict:
+            raise UsageError(f"{path}: {text} (--strict)")
         self.lost += lost
-        if lost:
-            self.note(f"the log lacks {lost:,} I/Os, lost while it was recorded")
+        self.note(text)
 
     def add_stored(self, path: Path, bad: int, unordered: int, lost: int) -> None:
-        """Those of the origins of a stored trace; UsageError if @bad are not allowed."""
+        """Those of the origins of a stored trace; UsageError if records that are @bad or @lost
+        are not allowed."""
         self.unordered += unordered
-        self.add_lost(lost)
+        self.add_lost(path, lost)
         if bad:
             noun = "record" if bad == 1 else "records"
             self.add(path, 0, f"{bad:,} {noun} could not be read when it was stored")

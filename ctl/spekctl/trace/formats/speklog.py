@@ -34,7 +34,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
 
     log = open_log(reading.source.path)
     header = log.header
-    reading.faults.add_lost(header.lost)
+    reading.faults.add_lost(reading.source.path, header.lost)
     devices = np.array(
         [reading.devices.number(target.path) for target in header.targets], np.uint32
     )

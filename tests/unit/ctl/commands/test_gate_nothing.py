@@ -55,7 +55,7 @@ def not_steady() -> Result:
     return changed(result, outcome={"reason": Reason.COMPLETED})
 
 
-def damaged_trace() -> Result:
+def damaged_trace(**defects: int) -> Result:
     """The run itself ended with exit code 1."""
     names = ("records", "fed", "issued", "shifted", "grown", "unordered", "underruns")
     times = ("underrun_ns", "underrun_first_ns", "underrun_last_ns", "dry_ns", "max_idle_ns")
@@ -70,7 +70,8 @@ def damaged_trace() -> Result:
         map="wrap",
         complete=True,
         skipped={},
-        bad=3,
+        bad=defects.get("bad", 0),
+        lost=defects.get("lost", 0),
         text="",
         think=False,
         share="address",
@@ -89,7 +90,14 @@ FAILED: dict[str, tuple[Callable[[], Result], str]] = {
     "with errors": (lambda: ended(ok=False, text="5 I/Os failed", errors=5), "5 I/Os failed"),
     "not steady": (not_steady, "run failed"),
     "of a lost host": (lost_host, "alpha"),
-    "of a damaged trace": (damaged_trace, "3 records of the trace could not be read"),
+    "of a damaged trace": (
+        lambda: damaged_trace(bad=3),
+        "3 records of the trace could not be read",
+    ),
+    "of a log that lacks I/Os": (
+        lambda: damaged_trace(lost=4),
+        "4 I/Os were lost while the trace was recorded",
+    ),
 }
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
+from lib.ctl.log_files import records as log_records
+from lib.ctl.log_files import written
 from lib.ctl.schemas import validator
 from lib.ctl.traces import MIXED, SAMPLES, mixed, read, sample
 
@@ -122,6 +124,23 @@ def test_a_trace_that_is_not_read_whole_has_an_exit_code(
         outcome = spekctl("trace", *line.split())
         assert outcome.code == code
         assert outcome.out or (path.parent / line.split()[-1]).stat().st_size
+
+
+@pytest.mark.parametrize("words", ["info", "head", "convert -o t.csv", "convert -o t.parquet"])
+def test_a_log_that_lost_ios_has_the_exit_code_of_one_with_unreadable_records(
+    words: str, spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command, *output = words.split()
+    whole = written(tmp_path / "whole", log_records(9))
+    assert spekctl("trace", command, whole, *output).code == ExitCode.OK
+    log = written(tmp_path / "log", log_records(9), lost=4)
+    said = "the log lacks 4 I/Os, lost while it was recorded"
+    outcome = spekctl("trace", command, log, *output)
+    assert outcome.code == ExitCode.RUN_FAILED
+    assert said in outcome.out + outcome.err
+    strict = spekctl("trace", command, log, *output, "--strict")
+    assert (strict.code, strict.sentence) == (ExitCode.USAGE, f"{log}: {said} (--strict)")
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,17 @@ def test_a_replay_of_a_trace_that_was_not_read_whole_has_an_exit_code() -> None:
     fields |= dict.fromkeys(("shifted", "grown", "bad", "unordered", "dry_ns", "underruns"), 0)
     fields |= dict.fromkeys(("underrun_ns", "underrun_first_ns", "underrun_last_ns"), 0)
     replay = msgspec.convert(fields, ReplayResult)
-    for bad, code in ((0, ExitCode.OK), (2, ExitCode.RUN_FAILED)):
-        damaged = msgspec.structs.replace(replay, bad=bad)
-        result = msgspec.structs.replace(build(), replay=damaged)
+    for defect, words in (
+        ({}, ""),
+        ({"bad": 2}, "2 could not be read"),
+        ({"lost": 3}, "3 lost while it was recorded"),
+    ):
+        result = msgspec.structs.replace(build(), replay=msgspec.structs.replace(replay, **defect))
+        code = ExitCode.RUN_FAILED if words else ExitCode.OK
         assert ending.exit_code_of(result, job.Interrupts()) is code
-        assert any("2 could not be read" in str(part) for part in parts(result)) is bool(bad)
+        shown = [str(part) for part in parts(result)]
+        assert any(words in text for text in shown)
+        assert any("could not be read" in text for text in shown) is ("bad" in defect)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,20 @@ def test_strict_ends_at_the_first_bad_line(tmp_path: Path) -> None:
         read_text(tmp_path, "0,1,512,r,0.5\n0,1,512,q,0.6\n0,1,512,r,0.7\n", strict=True)
 
 
+def test_ios_that_a_log_lost_are_missing_as_unreadable_records_are() -> None:
+    faults = Faults()
+    faults.add_lost(Path("a.log"), 0)
+    assert (faults.missing, faults.notes) == (0, [])
+    faults.add_lost(Path("a.log"), 7)
+    faults.add_stored(Path("b.trace"), bad=2, unordered=0, lost=5)
+    assert (faults.missing, faults.bad, faults.lost) == (14, 2, 12)
+    strict = Faults(strict=True)
+    strict.add_lost(Path("a.log"), 0)
+    text = r"^a\.log: the log lacks 7 I/Os, lost while it was recorded \(--strict\)$"
+    with pytest.raises(UsageError, match=text):
+        strict.add_lost(Path("a.log"), 7)
+
+
 def test_a_note_is_made_once() -> None:
     faults = Faults()
     for text in ("times are spread", "a file was cut", "times are spread"):
