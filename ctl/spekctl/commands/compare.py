@@ -156,6 +156,9 @@ def command(
     undecided. Instruction counts (`spekctl vm --icount`) are compared by a fixed bound: the
     tolerance, or three times the spread within a side if that is more; two runs per side suffice.
 
+    I/Os in flight at the end of a run count by their ages in its response and service times. Where
+    they lengthen a time by more than the tolerance, it can only show that its side is slower.
+
     --data-sheet adds a table to the text: each stated figure, the median of either side's runs, and
     its deviation. It does not affect the verdict.
     """

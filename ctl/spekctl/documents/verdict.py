@@ -130,7 +130,13 @@ class Figure(Part, frozen=True):
     unit: str
     better: Literal["higher", "lower"]
     primary: Annotated[bool, Meta(description="The verdict of the comparison is this figure's.")]
-    a: Annotated[list[float], Meta(description="One value for each run of A.")]
+    a: Annotated[
+        list[float],
+        Meta(
+            description="One value for each run of A; of times with I/Os in flight at the end"
+            " counted by their ages where that makes it longer."
+        ),
+    ]
     b: list[float]
     median_a: Value
     median_b: Value

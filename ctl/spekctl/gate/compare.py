@@ -11,6 +11,10 @@ the largest spread within a side if that is more. There are no probabilities.
 runs: time. The exact Mann-Whitney test on one value for each run, and Hodges and Lehmann's interval
 of the change. Same: the interval lies within the tolerance. Better, worse: it lies outside, and p
 is less than alpha. Else undecided, with an estimate of the number of runs that are missing.
+
+I/Os in flight at the end of a run count by their ages where that makes a time longer, so that the
+time is a lower bound. Where it exceeds the time of the completed I/Os by more than the tolerance,
+the true one may be any longer: such runs can show that their side is slower, and nothing else.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from pathlib import Path
 
 import msgspec
 
+from spekctl.condition import format_value
 from spekctl.documents.verdict import Change, Comparison, Difference, Figure, Method
 from spekctl.errors import RefusedError, UsageError
 from spekctl.gate import functions, judged, likeness, paced, ranks
@@ -81,11 +86,19 @@ def compare(
     method = method_of(a)
     chosen = [rules.primary, *rules.others]
     figure = _by_counts if method is Method.COUNTS else _by_runs
-    figures = [figure(metric, _values(metric, a), _values(metric, b), rules) for metric in chosen]
+    values = {metric.name: (_values(metric, a), _values(metric, b)) for metric in chosen}
+    figures = [
+        figure(metric, _least(values[metric.name][0]), _least(values[metric.name][1]), rules)
+        for metric in chosen
+    ]
     figures = [
         msgspec.structs.replace(figure, unit=_unit(figure.metric, chosen, a)) for figure in figures
     ]
     figures = _adjusted(figures, rules) if method is Method.RUNS else figures
+    late = {
+        name: [_late(side, rules.tolerance) for side in sides] for name, sides in values.items()
+    }
+    figures = [_sure(figure, *late[figure.metric]) for figure in figures]
     figures = [_telling(figure, [*a, *b]) for figure in figures]
     first = figures[0]
     changed = functions.between(profiles, (a, b)) if profiles else None
@@ -97,7 +110,11 @@ def compare(
         b=named[1],
         differences=differences,
         figures=figures,
-        remarks=[*_remarks(a, b, method, vary, differences), *_of_figures(chosen, [*a, *b])],
+        remarks=[
+            *_remarks(a, b, method, vary, differences),
+            *_of_figures(chosen, [*a, *b]),
+            *(value.text for sides in late.values() for side in sides for value in side),
+        ],
         verdict=first.verdict,
         text=first.text,
         functions=changed,
@@ -128,7 +145,49 @@ def _unit(name: str, metrics: Sequence[Metric], runs: Sequence[Run]) -> str:
     return next(metric for metric in metrics if metric.name == name).unit_in(runs[0].result)
 
 
-def _values(metric: Metric, runs: Sequence[Run]) -> list[float]:
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A figure of a run. @least: with I/Os in flight at its end counted by their ages. @text: the
+    sentence on these; empty if they do not change it."""
+
+    known: float
+    least: float
+    text: str = ""
+
+
+def _least(values: Sequence[_Value]) -> list[float]:
+    return [value.least for value in values]
+
+
+def _late(values: Sequence[_Value], tolerance: Fraction) -> list[_Value]:
+    """Those whose I/Os in flight change them by more than the tolerance."""
+    return [value for value in values if value.least > value.known * (1 + float(tolerance))]
+
+
+def _sure(figure: Figure, late_a: Sequence[_Value], late_b: Sequence[_Value]) -> Figure:
+    """Undecided, if the verdict does not follow for any longer times of the runs that have only a
+    lower bound of them."""
+    loose: dict[Change, Sequence[_Value]] = {
+        Change.SAME: [*late_a, *late_b],
+        Change.WORSE: late_a,
+        Change.BETTER: late_b,
+        Change.UNDECIDED: [],
+    }
+    if not loose[figure.verdict]:
+        return figure
+    runs = " and ".join(
+        f"{len(late)} run{'s' * (len(late) != 1)} of {side}"
+        for late, side in ((late_a, "A"), (late_b, "B"))
+        if late
+    )
+    text = (
+        f"undecided: {figure.text.removeprefix(f'{figure.verdict}: ')}; but I/Os in flight at the"
+        f" end make it a lower bound in {runs}"
+    )
+    return msgspec.structs.replace(figure, verdict=Change.UNDECIDED, more_runs=None, text=text)
+
+
+def _values(metric: Metric, runs: Sequence[Run]) -> list[_Value]:
     values = []
     for run in runs:
         value = metric.value(run.result)
@@ -136,7 +195,11 @@ def _values(metric: Metric, runs: Sequence[Run]) -> list[float]:
             remark = metric.remark(run.result)
             why = f": {remark}" if remark else ""
             raise UsageError(f"{run.file} does not have {metric.name}{why}")
-        values.append(float(value))
+        known = float(value)
+        least, why = metric.bound(run.result, known) or (known, "")
+        told = format_value(least, metric.unit_in(run.result))
+        text = f"{run.file}: {metric} is at least {told}: {why}" if why else ""
+        values.append(_Value(known, least, text))
     return values
 
 

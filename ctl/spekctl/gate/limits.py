@@ -23,7 +23,7 @@ import msgspec
 
 from spekctl import condition, fields, files, recorded, toml
 from spekctl.condition import Condition, Unit, format_value
-from spekctl.documents import document, histogram, unanswered
+from spekctl.documents import document
 from spekctl.documents.result import Result
 from spekctl.documents.verdict import (
     Check,
@@ -206,14 +206,12 @@ def _check(index: int, run: Run, limit: Limit) -> Check:
 def _unanswered(limit: Limit, result: Result, value: float) -> tuple[float, str] | None:
     """What a time of @value that is allowed is at least, if that is not, and the sentence; None: no
     I/O in flight at the end decides."""
-    ages = limit.metric.ages(result)
-    if limit.most is None or not limit.most.holds(value) or ages is None or ages.max_ns <= value:
+    if limit.most is None or not limit.most.holds(value):
         return None
-    least = limit.metric.least(result)
-    if least is None or limit.most.holds(least):
+    least, why = limit.metric.bound(result, value) or (value, "")
+    if limit.most.holds(least):
         return None
     told, allowed = format_apart(least, float(limit.most.bound.value), limit.most.bound.unit)
-    why = unanswered.sentence(histogram.count_of(ages), ages.max_ns)
     return least, f"{limit.metric} is at least {told}, more than {allowed}: {why}"
 
 

@@ -47,6 +47,17 @@ class Metric:
         value = self.get(result)
         return value if value is not None and math.isfinite(value) else None
 
+    def bound(self, result: Result, value: float) -> tuple[float, str] | None:
+        """What a time that is @value by the completed I/Os is at least, in ns, and the sentence on
+        the I/Os in flight at the end that make it more; None: they do not."""
+        ages = self.ages(result)
+        if ages is None or ages.max_ns <= value:
+            return None
+        least = self.least(result)
+        if least is None or least <= value:
+            return None
+        return least, unanswered.sentence(histogram.count_of(ages), ages.max_ns)
+
     def unit_in(self, result: Result) -> Unit:
         """Its unit in this result."""
         return unit_of(self.unit, result.environment.counts_instructions)

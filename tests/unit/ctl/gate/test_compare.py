@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.ctl import frozen
 from lib.ctl.command_line import Spekctl
+from lib.ctl.frozen import MS
 from lib.ctl.verdicts import A, changed, measured, powered, put, runs, sides
+from lib.fakes.kernel import SECOND
 from msgspec.structs import replace
 
 from spekctl.documents.verdict import Change
@@ -251,6 +254,92 @@ def test_runs_without_io_are_not_the_same(counts: bool) -> None:
     b = [Run(run.path, changed(run.result, totals={"all": nothing})) for run in b]
     with pytest.raises(RefusedError, match=r"failed .*no I/O completed"):
         compare.compare(a, b, rules(primary=find("errors")))
+
+
+def frozen_runs(first: int, ages: list[int], each_ns: int) -> list[Run]:
+    """Runs of 1000 I/Os whose device answers nothing at the end, with I/Os of these ages."""
+    result = frozen.result(ages, ios=1000, seconds=60, silent=17, each_ns=each_ns)
+    return [
+        Run(
+            Path(f"{number}.json"),
+            changed(
+                result,
+                environment={"boot_id": f"boot-{number}"},
+                start={"realtime_ns": number * SECOND},
+            ),
+        )
+        for number in range(first, first + 12, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "ages_a", "ages_b", "verdict"),
+    [
+        ("response.mean", [], [], "same"),
+        ("response.mean", [], [MS] * 8, "same"),
+        ("response.mean", [], [SECOND] * 8, "worse"),
+        ("response.mean", [SECOND] * 8, [], "better"),
+        ("response.mean", [SECOND] * 8, [SECOND] * 8, "undecided"),
+        ("response.max", [], [17 * SECOND], "worse"),
+        ("service.max", [], [17 * SECOND], "worse"),
+        ("response.p99", [], [SECOND] * 8, "same"),
+        ("response.p99.99", [], [SECOND] * 8, "worse"),
+        ("slip.max", [], [17 * SECOND], "same"),
+    ],
+)
+def test_ios_in_flight_at_the_end_count_by_their_ages(
+    metric: str, ages_a: list[int], ages_b: list[int], verdict: str
+) -> None:
+    """A device that stopped to answer is not as fast as what it had answered."""
+    a, b = frozen_runs(0, ages_a, 5 * MS), frozen_runs(1, ages_b, 5 * MS)
+    compared = compare.compare(a, b, rules(primary=find(metric)))
+    assert compared.verdict == verdict
+    late = [run.file for run in (*a, *b) if (ages_a if run in a else ages_b)]
+    said = [text for text in compared.remarks if "had not been answered" in text]
+    if verdict == "same":
+        assert said == []
+    else:
+        assert [text.split(":")[0] for text in said] == late
+        assert all(f": {metric} is at least " in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("ages_a", "ages_b", "each_ns", "was", "runs_told"),
+    [
+        ([SECOND] * 8, [], 50 * MS, "response.mean +2", "6 runs of A"),
+        ([], [SECOND] * 8, MS // 2, "response.mean +", ""),
+        ([], [100 * MS] * 8, MS, "response.mean -", "6 runs of B"),
+        ([SECOND] * 8, [SECOND] * 8, 5 * MS, "response.mean +0", "6 runs of A and 6 runs of B"),
+    ],
+)
+def test_a_lower_bound_shows_only_that_its_side_is_slower(
+    ages_a: list[int], ages_b: list[int], each_ns: int, was: str, runs_told: str
+) -> None:
+    a, b = frozen_runs(0, ages_a, 5 * MS), frozen_runs(1, ages_b, each_ns)
+    compared = compare.compare(a, b, rules(primary=find("response.mean")))
+    if not runs_told:
+        assert compared.verdict is Change.WORSE
+        return
+    assert (compared.verdict, compared.figures[0].more_runs) == (Change.UNDECIDED, None)
+    assert compared.text.startswith(f"undecided: {was}")
+    assert compared.text.endswith(
+        f"; but I/Os in flight at the end make it a lower bound in {runs_told}"
+    )
+
+
+def test_counts_with_ios_in_flight_are_compared_likewise() -> None:
+    def counted(side: list[Run]) -> list[Run]:
+        return [
+            Run(run.path, changed(run.result, environment={"counts_instructions": True}))
+            for run in side[:2]
+        ]
+
+    whole = counted(frozen_runs(0, [], 5 * MS))
+    late = counted(frozen_runs(1, [SECOND] * 8, 5 * MS))
+    fixed = rules(primary=find("response.mean"))
+    assert compare.compare(whole, late, fixed).verdict is Change.WORSE
+    assert compare.compare(late, whole, fixed).verdict is Change.BETTER
+    assert compare.compare(late, late, fixed).verdict is Change.UNDECIDED
 
 
 def with_power(side: list[Run], watts: float, gap_s: float = 0.0) -> list[Run]:
