@@ -18,11 +18,11 @@ from lib.guest.modules import is_loaded, unload_soon
 from lib.waiting import LONG_S, eventually
 
 from spekctl import cli
+from spekctl.documents.power import NO_FEED
 from spekctl.errors import ExitCode
 from spekctl.kernel import client
 from spekctl.kernel.feeds import PowerLink, PowerSample
 from spekctl.kernel.records import RunState
-from spekctl.power.meter import NO_FEED
 
 pytestmark = pytest.mark.any_kernel
 SECOND = 1_000_000_000

@@ -9,7 +9,7 @@ from typing import Literal
 
 from spekctl.documents.curve import Load, Point, Power, TimeFigures, Unanswered
 from spekctl.documents.histogram import count_of, mean, merge, percentiles
-from spekctl.documents.power import PowerFigures
+from spekctl.documents.power import PowerFigures, power_of
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Cell, Interval
 from spekctl.documents.unanswered import ages_of, times_of
@@ -25,6 +25,7 @@ def point_of(result: Result, load: Load, result_file: str | None = None) -> Poin
     left_over = left_over_of(result)
     open_loop = result.outcome.offered_iops is not None
     cost = _cost(result)
+    power = power_point(result)
     return Point(
         load=load,
         offered_iops=result.outcome.offered_iops,
@@ -48,8 +49,9 @@ def point_of(result: Result, load: Load, result_file: str | None = None) -> Poin
         text=result.outcome.text,
         limit_missed=result.limit_missed,
         result_file=result_file,
-        power=power_point(result),
+        power=power,
         unanswered=unanswered_of(result),
+        power_text=_no_power(result) if power is None else "",
     )
 
 
@@ -66,6 +68,12 @@ def power_point(result: Result) -> Power | None:
         gap_s=power.measure.total.gap_s,
         baseline_w=power.baseline_w,
     )
+
+
+def _no_power(result: Result) -> str:
+    """Why the power of the measure phase is not known."""
+    figures = power_of(result)
+    return result.power_text or (figures.remark if figures is not None else "")
 
 
 def baseline_remarks(powers: Iterable[PowerFigures | None]) -> list[str]:

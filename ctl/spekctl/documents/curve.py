@@ -164,7 +164,7 @@ class Point(Part, frozen=True):
     result_file: Annotated[
         str | None, Meta(description="Its whole result, beside this file; null: not kept.")
     ] = None
-    power: Annotated[Power | None, Meta(description="null: there was none to measure.")] = None
+    power: Annotated[Power | None, Meta(description="null: not known.")] = None
     at: Annotated[
         dict[str, str], Meta(description="Values of the fields that the sweep varies.")
     ] = {}  # noqa: RUF012 - msgspec copies it
@@ -172,6 +172,10 @@ class Point(Part, frozen=True):
         Unanswered | None,
         Meta(description="null: there were none, no I/O completed, or they were not counted."),
     ] = None
+    power_text: Annotated[
+        str,
+        Meta(description="Why power is null, with the hosts of a fleet that lack it; else empty."),
+    ] = ""
 
     @property
     def empty(self) -> bool:

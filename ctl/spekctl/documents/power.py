@@ -18,6 +18,11 @@ from spekctl.kernel.records import Use
 # drawn in that time could shift the mean by more than most changes that are looked for.
 MOST_UNKNOWN = 0.05
 
+# Why power is missing where there was nothing to measure it with.
+NO_FEED = "power not measured: no feed is open in spek_prober (start spek-daq)"
+NO_PROBER = "power not measured: the run had no prober"
+UNMETERED = (NO_FEED, NO_PROBER)
+
 MIB = 1 << 20
 GIB = 1 << 30
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from spekctl.documents.power import Amount, Metered, interval_power
+from spekctl.documents.power import NO_FEED, Amount, Metered, interval_power
 from spekctl.documents.result_parts import FeedResult, PowerResult, RailPower
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
@@ -23,7 +23,6 @@ from spekctl.kernel.records import IntervalRow, RunInfo, Use
 _POLL_S = 0.05
 # a second more than the prober waits for a feed that lags
 _WAIT_S = MAX_LAG_NS / 1e9 + 1.0
-NO_FEED = "power not measured: no feed is open in spek_prober (start spek-daq)"
 
 Key = tuple[str, str]  # names of feed and rail
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents.curve import Curve, Point, TimeFigures
-from spekctl.documents.power import gap_text
+from spekctl.documents.power import UNMETERED, gap_text
 from spekctl.documents.result import NOTHING
 from spekctl.render.console import print_parts
 
@@ -139,11 +139,23 @@ def power_cells(point: Point) -> tuple[str, str, str]:
     )
 
 
-def power_gap(point: Point) -> str:
-    """For how long of the measure phase the power of a point is not known; empty if it is."""
-    if point.power is None or not point.power.gap_s:
-        return ""
-    return gap_text(point.power.gap_s, point.measured_ns / 1e9)
+def power_gaps(named: Iterable[tuple[str, Point]]) -> list[str]:
+    """Why, or for how long of the measure phase, the power of points is not known; nothing where
+    none was to be measured. A sentence that is true of all of them is said once."""
+    points = list(named)
+    said = [(name, _power_gap(point)) for name, point in points]
+    texts = {text for _, text in said}
+    if texts <= {"", *UNMETERED} and all(point.power is None for _, point in points):
+        return []
+    if len(texts) == 1 and len(said) > 1:
+        return [text for text in texts if text]
+    return [f"{name}: {text}" for name, text in said if text]
+
+
+def _power_gap(point: Point) -> str:
+    if point.power is None:
+        return point.power_text
+    return gap_text(point.power.gap_s, point.measured_ns / 1e9) if point.power.gap_s else ""
 
 
 def times(figures: TimeFigures | None, names: tuple[str, ...]) -> list[str]:
@@ -162,7 +174,7 @@ def _notes(points: Sequence[Point]) -> list[str]:
     if any(baselines):
         less = " or ".join(units.format_watts(watts) for watts in sorted(baselines))
         notes.append(f"mW/IOPS and IOPS/W are of the power less a baseline of {less}")
-    notes += [f"{point.name}: {text}" for point in points if (text := power_gap(point))]
+    notes += power_gaps((point.name, point) for point in points)
     notes += [f"{point.name}: {point.beyond}" for point in points if point.beyond]
     failed = [
         point for point in points if not point.beyond and (not point.ok or point.limit_missed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spekctl import units
 from spekctl.documents.spc1 import AsuFigures, Check, Phase, Report, StreamFigures
 from spekctl.render.benchmark import tested
-from spekctl.render.curve import power_cells, power_gap, times
+from spekctl.render.curve import power_cells, power_gaps, times
 from spekctl.render.tables import figures_table
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def _body(report: Report) -> Iterator[RenderableType]:
     searched = [phase for phase in report.phases if phase.step.kind == "search"]
     yield "\nsearch for the level, in the order of measuring"
     yield _phases_table(searched)
-    for phase in report.phases:
-        if text := power_gap(phase.point):
-            yield f"  {phase.step.name}: {text}"
+    for text in power_gaps((phase.step.name, phase.point) for phase in report.phases):
+        yield f"  {text}"
 
 
 def _metrics(report: Report) -> Iterator[str]:

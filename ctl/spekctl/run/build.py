@@ -15,7 +15,7 @@ from spekctl.block import zones
 from spekctl.block.zones import Reporter, report
 from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.histogram import merge
-from spekctl.documents.power import Metered, figures
+from spekctl.documents.power import NO_PROBER, Metered, figures
 from spekctl.documents.result import Plan, Result
 from spekctl.documents.result_parts import (
     Cell,
@@ -55,8 +55,6 @@ from spekctl.run.collector import Sections
 from spekctl.units import format_cpu_list
 from spekctl.vm.clock import counts_instructions
 from spekctl.workload.config import RunConfig
-
-NO_PROBER = "power not measured: the run had no prober"
 
 
 def build(

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import pytest
 from lib.ctl import frozen
+from lib.ctl.fleets import Spec, fleet_of
 from lib.ctl.sweep_command import a_result, queue_kernel
+from lib.ctl.verdicts import measured, powered
 from lib.fakes.queue_kernel import QueueKernel
+from msgspec.structs import replace
 
 from spekctl.campaigns import points
 from spekctl.documents.curve import Load, Point
+from spekctl.documents.power import total_of
+from spekctl.fleet.merge import merge
 
 kernel = pytest.fixture(queue_kernel)
 
@@ -38,6 +43,26 @@ def test_what_is_in_flight_at_the_end_counts_by_its_age() -> None:
     assert (point.response.mean, point.response.max) == (5e6, 5 * frozen.MS)
     none = points.point_of(frozen.result([], ios=900, seconds=60, silent=3), Load("depth", 100))
     assert none.unanswered is None
+
+
+def test_a_fleet_whose_power_is_partly_measured_names_the_hosts_without_a_meter() -> None:
+    fleet = merge([fleet_of(Spec("alpha", watts=10.0)), fleet_of(Spec("beta"))])
+    point = points.point_of(fleet, Load("depth", 1))
+    assert point.power is None
+    assert point.power_text.startswith("the fleet's power is not known: not measured on beta; beta")
+    assert point.power_text == fleet.power_text
+    whole = points.point_of(fleet_of(Spec("alpha", watts=10.0)), Load("depth", 1))
+    assert whole.power is not None and whole.power_text == ""
+
+
+def test_power_without_samples_is_said_to_be_unknown() -> None:
+    silent = powered(measured(1), 10.0, known_s=0.0, gap_s=3.0)
+    assert silent.power is not None
+    rails = [replace(rail, mean_w=None) for rail in silent.power.measure.rails]
+    measure = replace(silent.power.measure, rails=rails, total=total_of(rails))
+    unknown = replace(silent, power=replace(silent.power, measure=measure), power_text="")
+    point = points.point_of(unknown, Load("depth", 1))
+    assert (point.power, point.power_text) == (None, "power is not known: 3 s without samples")
 
 
 def test_only_the_longest_in_flight_change_the_times_of_a_run() -> None:

@@ -39,9 +39,9 @@ from spekctl.campaigns import points
 from spekctl.documents import power as documents_power
 from spekctl.documents import result
 from spekctl.documents.curve import Load, Power
+from spekctl.documents.power import NO_FEED
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.records import FeedState
-from spekctl.power import meter as power_meter
 from spekctl.power.meter import PowerOptions
 from spekctl.render import curve
 from spekctl.render import result as render_result
@@ -144,7 +144,7 @@ def test_a_feed_opened_anew_does_not_forget_what_was_known(rail: Callable[..., R
 
 def test_feeds_that_ended_before_do_not_count(rail: Callable[..., Rail]) -> None:
     old = FakeFeed(1, "old", {"5V": rail(5.0)}, FeedState.CLOSED)
-    assert metered(FakeLink([old])).text == power_meter.NO_FEED
+    assert metered(FakeLink([old])).text == NO_FEED
     both = metered(FakeLink([old, FakeFeed(2, "new", {"5V": rail(3.0)})]))
     assert both.result is not None and both.result.measure.total.mean_w == 3.0
 
@@ -164,7 +164,7 @@ def test_several_feeds_are_told_apart_and_one_can_be_chosen(rail: Callable[..., 
 
 
 def test_no_feed_and_no_prober_are_said(rail: Callable[..., Rail]) -> None:
-    assert metered(FakeLink()).text == power_meter.NO_FEED
+    assert metered(FakeLink()).text == NO_FEED
     link = FakeLink([FakeFeed(1, "board", {"5V": rail()})])
     seen = meter(link)
     seen.start()
@@ -264,7 +264,7 @@ def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rai
     assert "energy uncertainty +-0.02" in text
 
     assert "power not measured: the run had no prober" in printed(build())
-    assert power_meter.NO_FEED in printed(build(metered(FakeLink())))
+    assert NO_FEED in printed(build(metered(FakeLink())))
 
 
 def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) -> None:

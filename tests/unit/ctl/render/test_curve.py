@@ -11,6 +11,7 @@ from lib.ctl.plot_files import CLOSED, OPEN, a_curve, point
 from lib.ctl.shown import row_of, shown
 
 from spekctl.documents.curve import Load, LoadKind, Power
+from spekctl.documents.power import UNMETERED
 from spekctl.render.curve import csv_of, print_curve
 
 POWERED = msgspec.structs.replace(OPEN[0], power=Power(5.0, {"12V": 5.0}, 5.0, 0.0, 2.5))
@@ -51,6 +52,23 @@ def test_for_how_long_power_is_unknown_is_said() -> None:
     gap = msgspec.structs.replace(POWERED, power=Power(5.0, {"12V": 5.0}, 5.0, 0.75))
     text = shown(print_curve, a_curve([gap, OPEN[1]]))
     assert f"{gap.name}: power is unknown for 0.75 s of 1 s" in text
+
+
+def test_why_power_is_unknown_is_said_once_if_it_is_true_of_all_points() -> None:
+    why = "the fleet's power is not known: not measured on beta"
+    without = [msgspec.structs.replace(point, power_text=why) for point in OPEN]
+    text = " ".join(shown(print_curve, a_curve(without)).split())
+    assert text.count(why) == 1 and f": {why}" not in text
+    text = " ".join(shown(print_curve, a_curve([POWERED, *without[1:]])).split())
+    assert text.count(why) == len(OPEN) - 1 and f"{without[1].name}: {why}" in text
+
+
+@pytest.mark.parametrize("why", UNMETERED)
+def test_a_machine_without_a_meter_is_not_told_so_unless_it_had_one(why: str) -> None:
+    without = [msgspec.structs.replace(point, power_text=why) for point in OPEN]
+    assert why not in shown(print_curve, a_curve(without))
+    text = " ".join(shown(print_curve, a_curve([POWERED, without[1]])).split())
+    assert f"{without[1].name}: {why}" in text
 
 
 def test_a_failed_run_and_an_empty_curve_are_said() -> None:

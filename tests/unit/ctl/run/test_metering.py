@@ -11,8 +11,9 @@ from lib.ctl.results import plan
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.metered import INFO, ROWS, FakeFeed, FakeLink, meter, rails
 
+from spekctl.documents.power import NO_FEED
 from spekctl.errors import UsageError
-from spekctl.power.meter import NO_FEED, PowerOptions
+from spekctl.power.meter import PowerOptions
 from spekctl.render.progress import LineProgress
 from spekctl.run import job
 from spekctl.run.collector import Claimed, Ended, Look, Sections
