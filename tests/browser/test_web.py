@@ -254,6 +254,24 @@ def test_hostile_texts_do_nothing(
     clean(browser, web)
 
 
+def test_a_tick_is_for_the_disk_that_was_shown(browser: Browser, serve: Callable[..., Web]) -> None:
+    """Another disk may take its path."""
+    web = serve(rows=2, swapped=True)
+    opened(browser, web)
+    start(browser)
+    until(browser, "return document.getElementById('trouble').textContent")
+    assert text(browser, "trouble") == "/dev/fake0 is another device now: S0 was chosen"
+    click(browser, "#look")
+    until(browser, "return document.getElementById('devices').textContent.includes('id S7')")
+    assert browser.ask("return document.querySelectorAll('#devices input:checked').length") == 0
+    click(browser, "#devices input:enabled")
+    click(browser, "#look")
+    until(browser, "return !document.getElementById('look').disabled")
+    assert browser.ask("return document.querySelectorAll('#devices input:checked').length") == 1
+    click(browser, "#start")
+    ended(browser)
+
+
 def test_data_is_destroyed_by_typing_its_serial_only(
     browser: Browser, serve: Callable[..., Web]
 ) -> None:

@@ -26,7 +26,8 @@ class Job(Part, frozen=True):
     @workload: name of one that comes with spek; @toml: text of a workload file; without both, one
     stream, named main. @settings: FIELD=VALUE as of --set. @options: texts by flag without dashes;
     true for a flag, a list for one that is repeatable. A log arrives in events of type Log; the
-    peer gives it the name in the option `log`. @destroy: serials as of --destroy.
+    peer gives it the name in the option `log`. @destroy: serials as of --destroy. @ids: by path of
+    @devices, the id with which ListDevices listed the device: another one is refused.
     """
 
     devices: list[str]
@@ -35,6 +36,7 @@ class Job(Part, frozen=True):
     settings: list[str] = field(default_factory=list)
     options: dict[str, str | bool | list[str]] = field(default_factory=dict)
     destroy: list[str] = field(default_factory=list)
+    ids: dict[str, str] = field(default_factory=dict)
 
 
 class ListDevices(Request, frozen=True, tag="devices"):

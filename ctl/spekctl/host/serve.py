@@ -21,12 +21,13 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
 
 from spekctl.block import device as block_device
+from spekctl.block.device import Device
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
 from spekctl.host import protocol
 from spekctl.host.peer import FAILED, Peer
@@ -330,10 +331,26 @@ def wanted(asked: Job, load: options.Options) -> job.Request:
                 f"{path} leads out of /dev, or through a directory that others than root may write"
             )
     subject = request.on(workload, asked.devices)
+    _check_same(asked.ids, subject.devices)
     load_request = request.build(subject, load, asked.destroy)
     load_request = dataclasses.replace(load_request, command=command_of(asked))
     request.check_destroy(load_request)
     return load_request
+
+
+def _check_same(ids: Mapping[str, str], devices: Sequence[Device]) -> None:
+    """Refuse a path that means another device than the peer has been shown."""
+    here = {device.path: device for device in devices}
+    for path, identity in ids.items():
+        device = here.get(path)
+        if device is None:
+            raise UsageError(f"ids: {path} is none of the run's devices")
+        # A second path to it may have come, or the name that udev has.
+        if not (device.is_named_by(identity) or device.shares(identity)):
+            raise RefusedError(
+                f"{path} is another device now: {identity} was chosen, and {device.identity} is"
+                " there; look at the devices again"
+            )
 
 
 def _workload_of(asked: Job) -> WorkloadFile:

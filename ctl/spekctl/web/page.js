@@ -106,9 +106,15 @@
 		say($("summary"), shipped ? shipped[1] : "");
 	};
 
+	/* Ids of the ticked devices by path: a path may come to mean another device. */
+	const ticked = () => Object.fromEntries([...document.querySelectorAll("#devices input:checked")].map(box => [box.value, box.dataset.id]));
+
 	const job = () => {
 		const body = { options: {} };
-		if (!fleet) body.devices = [...document.querySelectorAll("#devices input:checked")].map(box => box.value);
+		if (!fleet) {
+			body.ids = ticked();
+			body.devices = Object.keys(body.ids);
+		}
 		if (mode() === "plan") {
 			body.of_plan = true;
 		} else if (mode() === "shipped") {
@@ -138,11 +144,11 @@
 
 	const look = async () => {
 		const listed = await ask("/api/devices");
-		const chosen = new Set([...document.querySelectorAll("#devices input:checked")].map(box => box.value));
+		const before = ticked();
 		$("devices").replaceChildren(...listed.map((device, number) => {
 			const id = "device-" + number;
-			const box = make("input", { type: "checkbox", id, value: device.path, disabled: Boolean(device.in_use) });
-			box.checked = chosen.has(device.path) && !device.in_use;
+			const box = make("input", { type: "checkbox", id, value: device.path, "data-id": device.id, disabled: Boolean(device.in_use) });
+			box.checked = before[device.path] === device.id && !device.in_use;
 			return make("div", { class: "device" }, box, make("label", { for: id },
 				make("strong", { text: device.path }),
 				make("small", { text: (device.bytes / 2 ** 30).toFixed(1) + " GiB, " + device.model + ", id " + device.id + ": " + device.state })));

@@ -5,6 +5,7 @@ rows. `python host.py '{"rows": 1000, "streams": 60, ...}'`; see Script for what
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import os
 import signal
@@ -55,6 +56,7 @@ class Script(msgspec.Struct):
     note: str = ""
     protocol: int = wire.PROTOCOL
     refuses: str = ""  # sentence with which a start is refused
+    swapped: bool = False  # the disk at /dev/fake0 is another one once it has been listed
 
 
 def device(script: Script, number: int, state: str, in_use: str = "") -> Candidate:
@@ -108,6 +110,12 @@ class FakeHost:
         self.lock = threading.Lock()
         self.stop = threading.Event()
         self.run: threading.Thread | None = None
+        self.lists = 0
+
+    @property
+    def first_id(self) -> str:
+        """Of the disk at /dev/fake0."""
+        return "S7" if self.script.swapped and self.lists else "S0"
 
     def send(self, message: object) -> None:
         with self.lock, contextlib.suppress(OSError):
@@ -136,12 +144,18 @@ class FakeHost:
         running = self.run is not None and (self.run.ident is None or self.run.is_alive())
         match asked:
             case ListDevices():
+                first = device(self.script, 0, "reading; writing with --destroy (it holds data)")
+                first = dataclasses.replace(first, id=self.first_id)
+                self.lists += 1
                 return [
-                    device(self.script, 0, "reading; writing with --destroy (it holds data)"),
+                    first,
                     device(self.script, 1, f"no: {self.script.text}", self.script.text),
                 ]
             case DryRun() | Start():
                 job = asked.job
+                shown = job.ids.get("/dev/fake0")
+                if shown not in (None, self.first_id):
+                    return Fault(4, f"/dev/fake0 is another device now: {shown} was chosen")
                 if self.script.refuses:
                     return Fault(4, self.script.refuses)
                 if isinstance(asked, Start):

@@ -86,6 +86,36 @@ def test_a_run_from_its_start_to_its_result(peer: Peer, kernel: FakeKernel) -> N
     assert kernel.deleted and kernel.closed
 
 
+@pytest.mark.parametrize("verb", ["start", "dry-run"])
+def test_a_path_that_means_another_disk_than_the_one_shown_is_refused(
+    verb: str, peer: Peer, kernel: FakeKernel
+) -> None:
+    error = peer.ask(verb, job={**JOB, "ids": {"/dev/fake0": "S122"}})["error"]
+    assert error == {
+        "code": ExitCode.REFUSED,
+        "text": "/dev/fake0 is another device now: S122 was chosen, and S123 is there; look at the"
+        " devices again",
+    }
+    assert "run-new" not in kernel.calls
+    error = peer.ask(verb, job={**JOB, "ids": {"/dev/fake1": "S123"}})["error"]
+    assert error["text"] == "ids: /dev/fake1 is none of the run's devices"
+
+
+@pytest.mark.parametrize("shown", ["S123", "250:0/0"])
+def test_the_disk_that_was_shown_is_the_same_by_each_of_its_names(shown: str, peer: Peer) -> None:
+    """Its serial number may be known late."""
+    assert "answer" in peer.ask("dry-run", job={**JOB, "ids": {"/dev/fake0": shown}})
+
+
+def test_a_disk_that_got_a_second_path_is_the_same(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its serial number then names two disks."""
+    second = disk(shared=frozenset({"S123"}))
+    monkeypatch.setattr(block_device, "find", lambda path: second)
+    assert "answer" in peer.ask("dry-run", job={**JOB, "ids": {"/dev/fake0": "S123"}})
+
+
 def test_a_run_without_io_has_failed_and_says_why(peer: Peer, kernel: FakeKernel) -> None:
     without_io(kernel)
     peer.ask("start", job={**JOB, "options": {"time": "3s"}})
