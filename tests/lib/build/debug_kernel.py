@@ -33,6 +33,7 @@ from spekctl.vm.cache import cache_dir, locked
 FRAGMENTS = Path(__file__).resolve().parents[2] / "debug"
 SOURCE = "linux-source-6.1"
 RECIPE = 1  # counts changes of this file that make another kernel of the same ingredients
+SCRATCH = ".build-"  # prefix of the trees of builds under way, gigabytes each
 KEEP = 2  # kernels kept of each variant
 # Sources of what no guest has. Their Kconfig files are needed.
 NOT_UNPACKED = tuple(
@@ -109,6 +110,9 @@ def find(variant: str) -> Path:
     """The directory of the kernel @variant, built if need be (minutes)."""
     home = cache_dir("debug")
     with locked("debug"):
+        # Of builds that were killed: without the lock nobody has one.
+        for tree in home.glob(f"{SCRATCH}*"):
+            shutil.rmtree(tree, ignore_errors=True)
         wanted = ingredients(variant)
         folder = _cached(home, wanted)
         if not folder and wanted.version is None:
@@ -187,7 +191,7 @@ def _make(home: Path, wanted: Ingredients) -> Path:
         file=sys.stderr,
         flush=True,
     )
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=home) as scratch:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=home) as scratch:
         tree = _unpack(Path(scratch), wanted)
         for path in patches(wanted.variant):
             _run(["patch", "-p1", "-i", str(path)], tree, f"applying {path.name}")

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from lib.harness import kernels as guest_kernels
 from lib.harness import leaks as guest_leaks
 
 from spekctl.errors import SpekError
-from spekctl.vm.cache import cache_dir
+from spekctl.vm.cache import cache_dir, locked
 
 CONFIG = """\
 CONFIG_KASAN=y
@@ -220,6 +221,34 @@ def test_a_kernel_is_found_by_all_that_it_is_made_of(
 
     assert kernel_folder.name == same.name
     assert debug_kernel.find("kasan") == kernel_folder
+
+
+def test_trees_of_builds_that_were_killed_are_removed_under_the_lock_of_builds(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody builds then: whose tree it was is gone."""
+    tree = home / ".build-abc" / "linux-source-6.1"
+    tree.mkdir(parents=True)
+    (tree / "vmlinux").write_text("half of it")
+    was_there: list[bool] = []
+
+    @contextmanager
+    def waiting(name: str) -> Iterator[None]:
+        was_there.append(tree.exists())
+        with locked(name):
+            yield
+
+    def make(_home: Path, wanted: Ingredients) -> Path:
+        was_there.append(tree.exists())
+        return keep(home, wanted, 1000)
+
+    same = Ingredients("kasan", "6.1.2-1", "a")
+    monkeypatch.setattr(debug_kernel, "ingredients", lambda _variant: same)
+    monkeypatch.setattr(debug_kernel, "locked", waiting)
+    monkeypatch.setattr(debug_kernel, "_make", make)
+    kernel_folder = debug_kernel.find("kasan")
+    assert was_there == [True, False]
+    assert list(home.iterdir()) == [kernel_folder]
 
 
 def test_without_package_lists_the_last_used_kernel_serves(
