@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -172,5 +173,18 @@ def main(words: list[str]) -> int:
         return 0 if all([part.result() for part in parts]) else 1
 
 
+def end_together() -> None:
+    """Have SIGTERM end all that this process has started, which is in its group. It comes when the
+    tests that want the kernels are killed: make and its compilers would finish for nobody."""
+
+    def end(_number: int, _frame: object) -> None:
+        os.killpg(0, signal.SIGKILL)
+
+    # In a group of others, as of a shell, these are not this process's to end.
+    if os.getpgrp() == os.getpid():
+        signal.signal(signal.SIGTERM, end)
+
+
 if __name__ == "__main__":
+    end_together()
     sys.exit(main(sys.argv[1:]))

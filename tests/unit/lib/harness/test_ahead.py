@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from lib.harness import ahead
 from lib.harness.ahead import Prepared
+from lib.harness.process import ROOT
 
 from spekctl.errors import SpekError
 from spekctl.vm.architecture import AMD64, ARM64, Architecture
@@ -98,6 +100,44 @@ def test_a_kernel_that_is_missing_does_not_keep_the_others(
     answered = {answer["label"]: answer.get("error", "found") for answer in answers}
     expected = dict.fromkeys(("6.1", "6.77", "debug"), "found") | {missing: "there is none"}
     assert answered == expected
+
+
+# In the place of pytest: starts what its argument says as tests do.
+TESTS = """
+import functools, os, subprocess, sys
+from lib.harness.process import child_of
+subprocess.Popen(
+    [sys.executable, "-c", sys.argv[1]],
+    start_new_session=True,
+    preexec_fn=functools.partial(child_of, os.getpid(), os.sched_getaffinity(0)),
+).wait()
+"""
+PREPARATION = """
+import subprocess
+from lib.harness import ahead
+ahead.find = lambda word: subprocess.run(["sh", "-c", "echo $$; sleep 1000 & wait"])
+ahead.end_together()
+ahead.main(["debug"])
+"""
+
+
+def test_what_is_built_ends_with_tests_that_are_killed() -> None:
+    """All of its processes have the pipe open."""
+    tests = subprocess.Popen(
+        [sys.executable, "-c", TESTS, PREPARATION],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert tests.stdout is not None
+    building = int(tests.stdout.readline())
+    tests.kill()
+    try:
+        rest, _ = tests.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(os.getpgid(building), signal.SIGKILL)
+        raise
+    assert rest == ""
 
 
 @pytest.mark.parametrize(("machine", "tried"), [(AMD64, True), (ARM64, False)])
