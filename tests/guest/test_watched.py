@@ -64,7 +64,7 @@ def test_leaks_are_found_and_whose_they_are(rig: Path) -> None:
     What earlier tests have lost has been told of.
     """
     KMEMLEAK.write_text("clear")
-    leaks = Leaks(is_clear=True)
+    leaks = Leaks()
     assert leaks.is_there
     leaks.begin("loading the module")
     time.sleep(0.5)

@@ -310,7 +310,7 @@ def test_a_leak_belongs_to_the_test_that_ran(
 ) -> None:
     kmemleak = tmp_path / "kmemleak"
     kmemleak.write_text("")
-    clock = iter([4294901100, 4294901200, 4294901300])
+    clock = iter([4294901000, 4294901100, 4294901200, 4294901300])
     leaks = guest_leaks.Leaks(kmemleak, lambda: next(clock))
     for nodeid in ("one", "two", "three"):
         leaks.begin(nodeid)
@@ -325,6 +325,28 @@ def test_a_leak_belongs_to_the_test_that_ran(
         "three": [64],
     }
     assert leaks.find() == []
+
+
+def test_leaks_of_the_boot_are_ignored_without_a_scan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first object is older than the watch, the second as old."""
+    kmemleak = tmp_path / "kmemleak"
+    kmemleak.write_text("")
+    written: list[str] = []
+    monkeypatch.setattr(time, "sleep", lambda _s: None)
+    monkeypatch.setattr(Path, "write_text", lambda _path, text: written.append(text))
+    leaks = guest_leaks.Leaks(kmemleak, lambda: 4294901300)
+    assert written == []
+    leaks.begin("the first test")
+    monkeypatch.setattr(Path, "read_text", lambda *_: REPORT)
+
+    guilty = leaks.by_test()
+
+    assert {test: [leak.size for leak in lost] for test, lost in guilty.items()} == {
+        "the first test": [64]
+    }
+    assert written == ["scan", "scan"]
 
 
 def test_the_kernel_is_given_the_recorded_sequences() -> None:
