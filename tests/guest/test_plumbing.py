@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +69,23 @@ def test_an_emulated_kernel_does_without_cmpxchg16b() -> None:
         for line in Path("/proc/cpuinfo").read_text().splitlines()
     }
     assert ("cx16" in fields["flags"]) != ("TCG" in fields["model name"])
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only there does the model say so")
+def test_an_emulated_kernel_places_programs_at_the_same_addresses() -> None:
+    """The emulator has translated them there already."""
+    emulated = "QEMU TCG" in Path("/proc/cpuinfo").read_text()
+    maps = {
+        subprocess.run(
+            ["sed", "-n", "s/ .*libc.*//p", "/proc/self/maps"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(3)
+    }
+    assert "" not in maps
+    assert (len(maps) == 1) == emulated
 
 
 @pytest.mark.allow_kernel_messages("on purpose")

@@ -263,13 +263,19 @@ def kernel_options(guest: Guest) -> list[str]:
     taints it (CPU out of specification); its programs keep it, x86-64-v2 has it. A guest that
     counts instructions executes what it would on a real processor, and its results say that they
     are counts.
+
+    QEMU keeps the translation of code by its virtual address as well. An emulated kernel places
+    programs and libraries at the same addresses each time: otherwise each start of Python is
+    translated again, 24 MB of code, and after a gigabyte all that has been translated is lost.
     """
     options = ["loglevel=6", "oops=panic", "sysrq_always_enabled"]
     options.append(f"rootflags={ROOT_OPTIONS}")
     if guest.icount:
         options.append(clock.OPTION)
-    elif guest.accel != "kvm" and guest.kernel.architecture == AMD64:
-        options.append(f"clearcpuid={X86_FEATURE_CX16}")
+    elif guest.accel != "kvm":
+        options.append("norandmaps")
+        if guest.kernel.architecture == AMD64:
+            options.append(f"clearcpuid={X86_FEATURE_CX16}")
     return options
 
 
