@@ -88,6 +88,13 @@ def test_an_emulated_kernel_places_programs_at_the_same_addresses() -> None:
     assert (len(maps) == 1) == emulated
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only there does the model say so")
+def test_an_emulated_kernel_does_without_retpolines() -> None:
+    emulated = "QEMU TCG" in Path("/proc/cpuinfo").read_text()
+    report = Path("/sys/devices/system/cpu/vulnerabilities/spectre_v2").read_text()
+    assert not emulated or "Retpolines" not in report
+
+
 @pytest.mark.allow_kernel_messages("on purpose")
 def test_trouble_in_the_log_is_seen() -> None:
     messages = Messages()

@@ -184,9 +184,10 @@ def test_directory_that_is_no_kernel_tree_is_refused(tmp_path: Path, name: str) 
         ({"accel": "tcg", "icount": True}, False),
     ],
 )
-def test_only_an_emulated_kernel_does_without_cmpxchg16b_and_random_addresses(
+def test_only_an_emulated_kernel_has_options_for_the_emulator(
     choice: dict[str, Any], told: bool
 ) -> None:
     options = kernel_options(Guest(some_kernel(), ["true"], **choice))
     assert ("clearcpuid=141" in options) == told
     assert ("norandmaps" in options) == told
+    assert ("mitigations=off" in options) == told
