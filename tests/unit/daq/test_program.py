@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import itertools
 import os
 import re
+import select
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
-import termios
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -268,10 +265,12 @@ def test_energy_in_a_file_becomes_mean_power(
 def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> None:
     path = tmp_path / "watts.csv"
     path.write_text("time_ns,a.W\n" + "".join(f"{at},1\n" for at in range(1, 10_001)))
+    log = tmp_path / "log.csv"
     command = [program, "-s", "replay", "-o", f"file={path}", "-o", "absolute=true"]
-    with running(tmp_path, *command, "--wait", "--queue", "2048") as daq:
+    with running(tmp_path, *command, "--wait", "--queue", "2048", "--log", log) as daq:
         daq.until(lambda: "waiting for the prober" in daq.errors, "it doesn't wait")
-        time.sleep(1)
+        # What is logged goes into the queue next: a header, what fills that, and what waits.
+        daq.until(lambda: log.read_text().count("\n") > 1 + 2048, "the queue does not fill up")
         assert daq.process.poll() is None, daq.errors
         daq.process.terminate()
         assert daq.process.wait(HANG_S) == 5
@@ -455,31 +454,38 @@ def test_what_cannot_be_written_ends_it(program: Path, what: str) -> None:
 
 def test_it_ends_although_nobody_reads_what_it_prints(program: Path) -> None:
     command = [str(program), "-s", "sim", "-o", "clock=host", "-i", "100us", "-p"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as daq:
+    output, into = os.pipe()
+    with subprocess.Popen(command, stdout=into, stderr=subprocess.PIPE, text=True) as daq:
         try:
-            assert daq.stdout
-            wait_until_full(daq.stdout.fileno())
+            eventually(lambda: not has_room(into), "the pipe never gets full", HANG_S)
+            # It sleeps until the next sample is due, and then for room, again and again.
+            slept = sleeps(daq.pid)
+            eventually(lambda: sleeps(daq.pid) > slept + 2, "it does not wait for room", HANG_S)
             daq.terminate()
-            daq.wait(30)
+            daq.wait(HANG_S)
         finally:
             daq.kill()
+            os.close(into)
+            os.close(output)
         errors = daq.stderr.read() if daq.stderr else ""
     check_sanitizers(errors)
     assert daq.returncode == 1, errors
     assert "cannot write to standard output: nobody reads it" in errors.splitlines()[-1]
 
 
-def wait_until_full(pipe: int) -> None:
-    """Until no more comes into a pipe that has something."""
-    seen = [-1]
+def has_room(pipe: int) -> bool:
+    """Whether a write of a line would not have to wait."""
+    poll = select.poll()
+    poll.register(pipe, select.POLLOUT)
+    return bool(poll.poll(0))
 
-    def has_stopped() -> bool:
-        time.sleep(0.5)
-        seen.append(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0])
-        return seen[-1] == seen[-2] > 0
 
-    eventually(has_stopped, "the pipe never gets full", HANG_S)
+def sleeps(process: int) -> int:
+    """How often its first thread has slept."""
+    status = Path(f"/proc/{process}/status").read_text()
+    found = re.search(r"^voluntary_ctxt_switches:\s*(\d+)$", status, re.MULTILINE)
+    assert found
+    return int(found[1])
 
 
 @pytest.fixture
