@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import time
 from collections.abc import Iterator
 
 import pytest
 from lib.guest.agree import assert_stat_agrees, target_sums
 from lib.guest.disks import null_disk, scsi_disk
-from lib.guest.drive import Controller, Outcome, assert_completed, one_stream, queue_of
+from lib.guest.drive import Controller, Outcome, one_stream, queue_of
 from lib.guest.trace import disk_stat
+from lib.waiting import eventually
 
-from spekctl.kernel.records import Direction, Phase
+from spekctl.kernel.records import Direction, Phase, Reason
 from spekctl.workload.config import RunConfig
 
 KIB, MS = 1 << 10, 1_000_000
@@ -27,7 +27,7 @@ SIZES = [(4 * KIB, 2), (64 * KIB, 2), (200 * KIB, 1)]
 # In KiB, in this order, from the largest on: smaller, smaller than any part before, larger. More
 # than 127 the disks don't take on every kernel.
 LIMITS = (64, 8, 4, 32, 120)
-STEP_S = 0.25
+STEP_IOS = 100  # under each limit, and before the first one
 DISKS = {
     "null_blk-bio": "bio",
     "null_blk-mq": "mq",
@@ -56,17 +56,24 @@ def config_for(node: str, backend: str, depth: int, batch: int) -> RunConfig:
         depth=depth,
         batch=batch,
         backend=backend,
-        time_ns=int((len(LIMITS) + 1) * STEP_S * 1e9),
+        time_ns=3600 * 10**9,
     )
 
 
 def run_while_limits_change(controller: Controller, config: RunConfig, node: str) -> Outcome:
     limit = queue_of(node) / "max_sectors_kb"
+
+    def ios() -> int:
+        return sum(cell.ios for cell in controller.stats(run))
+
     with controller.ready(config) as run:
         controller.run_start(run)
+        eventually(lambda: ios() >= STEP_IOS, "nothing completes")
         for kib in LIMITS:
-            time.sleep(STEP_S)
             limit.write_text(str(kib))
+            before = ios()
+            eventually(lambda: ios() >= before + STEP_IOS, f"nothing completes at {kib} KiB")  # noqa: B023
+        controller.run_stop(run)
         info = controller.wait_done(run)
         return Outcome(info, controller.stats(run))
 
@@ -87,11 +94,11 @@ def test_shrinking_limits_fail_nothing_and_miscount_nothing(
         outcome = run_while_limits_change(controller, config, node)
         after = disk_stat(node)
 
-    assert_completed(outcome)
+    assert (outcome.info.reason, outcome.info.errors) == (Reason.STOPPED, 0)
     assert complaints() == complained
     target = outcome.target
     assert outcome.requests() == target.reads + target.writes
-    assert outcome.ios(phase=Phase.MEASURE) > 100
+    assert outcome.ios(phase=Phase.MEASURE) > len(LIMITS) * STEP_IOS
     # Far more parts than slots were made for: 50 instead of one or two.
     assert outcome.requests() > 2 * outcome.ios()
     if target.backend == "scsi":
