@@ -98,9 +98,10 @@ def records_of(nl: Socket, run: int) -> list[tuple[int, int, int]]:
 
 
 def test_runs_armed_for_the_same_time_start_together(nl: Socket, disks: list[str]) -> None:
-    # A quarter of a second of load each: two CPUs of a guest may take turns on one of the machine.
+    """Neither waits for the other: they end when both have done their work, however long two CPUs
+    of a guest take turns on one of the machine."""
     pace = [{"law": 0, "depth": 4, "think_ns": MS}]
-    sizes: dict[str, Any] = {"log_records": 4096, "time_ns": None, "count": 1000, "arrival": pace}
+    sizes: dict[str, Any] = {"log_records": 4096, "time_ns": FAR_NS, "arrival": pace}
     runs = [new(nl, node, worker=[{"cpu": cpu}], **sizes) for cpu, node in enumerate(disks)]
     start_ns = time.monotonic_ns() + 3 * SECOND
     for run in runs:
@@ -108,14 +109,17 @@ def test_runs_armed_for_the_same_time_start_together(nl: Socket, disks: list[str
         info = info_of(nl, run)
         assert (info["state"], info["started_ns"]) == (RunState.ARMED, start_ns)
         assert info["outstanding"] == 0
+    assert comes_true(lambda: all(info_of(nl, run)["target"][0]["reads"] >= 1000 for run in runs))
+    for run in runs:
+        nl.ask(Cmd.RUN_STOP, id=run)
     assert comes_true(lambda: all(state(nl, run) == RunState.DONE for run in runs))
 
     logs = [records_of(nl, run) for run in runs]
     for run, log in zip(runs, logs, strict=True):
         info = info_of(nl, run)
         assert info["started_ns"] == start_ns
-        assert info["reason"] == Reason.COMPLETED
-        assert len(log) == 1000
+        assert info["reason"] == Reason.STOPPED
+        assert len(log) >= 1000
         # The first I/Os of a closed loop arrive at time 0 itself.
         assert [at for at, _issue, _done in sorted(log)[:4]] == [start_ns] * 4
         assert min(issue for _at, issue, _done in log) >= start_ns
