@@ -347,6 +347,9 @@ def test_rows_are_on_schedule(prober: Prober, interval_ms: int) -> None:
     interval = interval_ms * MS
     probe = prober.start(interval)
     wait_rows(prober, {1: 500, 20: 50, 250: 5}[interval_ms])
+    if interval_ms >= 20:
+        # How late a row is is up to the machine, but not half an interval every time.
+        eventually(lambda: is_in_time(prober.rows(probe)[0], interval), "each row is late")
     info = prober.stop(probe)
     rows, dropped = prober.rows(probe)
 
@@ -375,8 +378,11 @@ def test_rows_are_on_schedule(prober: Prober, interval_ms: int) -> None:
         f"{sorted(late)[len(late) // 2]} max {max(late)} ns, cost p50 "
         f"{sorted(costs)[len(costs) // 2]} max {max(costs)} ns"
     )
-    if interval_ms >= 20:
-        assert min(late) < interval / 2
+
+
+def is_in_time(rows: list[Row], interval: int) -> bool:
+    """A row began less than half an interval after it was due."""
+    return any(row.start_ns - row.due_ns < interval / 2 for row in rows)
 
 
 @pytest.mark.debug_kernel
