@@ -200,11 +200,12 @@ def test_a_revoked_host_is_told_that_it_is_refused(tmp_path: Path) -> None:
         )
         with pytest.raises(HostLostError, match="it refuses this host's certificate, which is of"):
             host.serve(lambda: False)
-        (text,) = fleet.refused()
-        assert text == (
+        # Its patience may end in the middle of another attempt.
+        cut_off = "127.0.0.1 was refused: its connection ended before the TLS handshake did"
+        assert set(fleet.refused()) - {cut_off} == {
             "127.0.0.1 was refused: the peer is refused: its certificate"
             f" {serials['a']:x} of a is revoked"
-        )
+        }
         assert not fleet.hosts()
     finally:
         fleet.close()
