@@ -134,6 +134,21 @@ def feed_all(nl: Socket, run: int, which: Records, worker: int = 0) -> None:
             time.sleep(0.005)
 
 
+# Times from now for what has to come before them: however long an emulated machine takes for a
+# request, one of these is longer.
+AHEAD_NS = (300 * MS, 3000 * MS, 15_000 * MS)
+
+
+def feed_ahead(nl: Socket, run: int, ahead_ns: int) -> tuple[int, bool]:
+    """Feed a read that is due in @ahead_ns. Return: when, since the start of the run, and True if
+    it came before."""
+    before = info(nl, run)
+    due_ns = int(before["now_ns"] - before["started_ns"] + ahead_ns)
+    feed_all(nl, run, records(1, at_ns=due_ns))
+    after = info(nl, run)
+    return due_ns, bool(after["now_ns"] - after["started_ns"] < due_ns)
+
+
 def end(nl: Socket, run: int, count: int) -> None:
     nl.ask(Cmd.TRACE_END, run=run, count=count)
 
@@ -141,6 +156,10 @@ def end(nl: Socket, run: int, count: int) -> None:
 def info(nl: Socket, run: int) -> dict[str, Any]:
     values: dict[str, Any] = nl.ask(Cmd.RUN_GET, id=run).values[0]
     return values
+
+
+def has_issued(nl: Socket, run: int, count: int) -> bool:
+    return bool(info(nl, run)["replay"]["issued"] == count)
 
 
 def start(nl: Socket, run: int) -> None:
