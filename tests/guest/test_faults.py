@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
-import mmap
 import os
 import random
 import signal
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lib.guest import cpus
 from lib.guest.disks import mapped_disk
 from lib.guest.netlink import delete, make
 from lib.guest.netlink_raw import Refusal, Socket
@@ -406,29 +406,6 @@ def test_a_long_interval_does_not_hide_the_totals(nl: Socket, null_blk: Callable
 
 
 @contextlib.contextmanager
-def second_cpu_held() -> Iterator[None]:
-    """Let nothing else run on CPU 1 meanwhile; the caller runs on CPU 0."""
-    may_run_on = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {0})
-    flags = mmap.mmap(-1, 2)  # CPU 1 is held; it is to be released
-    child = os.fork()
-    if not child:
-        os.sched_setaffinity(0, {1})
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
-        flags[0] = 1
-        while not flags[1]:
-            pass
-        os._exit(0)
-    try:
-        assert comes_true(lambda: bool(flags[0]))
-        yield
-    finally:
-        flags[1] = 1
-        os.waitpid(child, 0)
-        os.sched_setaffinity(0, may_run_on)
-
-
-@contextlib.contextmanager
 def held(cpus: set[int], on_s: float, off_s: float = 0.0, times: int = 1) -> Iterator[None]:
     """Let nothing else run on CPUs for a while, @times times; it has ended at the end."""
     children = []
@@ -455,20 +432,7 @@ def hold_cpu(cpu: int, on_s: float, off_s: float, times: int) -> None:
         time.sleep(off_s)
 
 
-@pytest.fixture
-def no_throttling() -> Iterator[None]:
-    """A realtime thread may keep a CPU for longer than 95 % of a second. Newer kernels have on each
-    CPU a server for all others in place of that."""
-    limits = {Path("/proc/sys/kernel/sched_rt_runtime_us"): "-1"}
-    servers = Path("/sys/kernel/debug/sched/fair_server").glob("cpu*/runtime")
-    limits |= dict.fromkeys(servers, "0")
-    before = {path: path.read_text() for path in limits}
-    for path, none in limits.items():
-        path.write_text(none)
-    yield
-    # The servers first: under a limit they have no room.
-    for path, text in reversed(before.items()):
-        path.write_text(text)
+no_throttling = pytest.fixture(cpus.no_throttling)
 
 
 def rows_of(nl: Socket, run: int) -> list[dict[str, Any]]:
@@ -511,7 +475,7 @@ def test_a_worker_that_was_held_up_does_not_spoil_the_rows_of_others(
     assert comes_true(lambda: get(nl, run)["intervals"] > 0)
 
     for _ in range(3):
-        with second_cpu_held():
+        with cpus.second_cpu_held():
             assert another_row_is_partial(nl, run)
 
     end(nl, run)
