@@ -308,6 +308,29 @@ def events(group: str) -> Iterator[Events]:
         opened.close()
 
 
+@contextlib.contextmanager
+def sleeps_of(threads: str) -> Iterator[list[int]]:
+    """CLOCK_MONOTONIC in ns up to which threads of these names, a glob, slept by a timer, each time
+    that they did; filled at the end."""
+    ends_ns: list[int] = []
+    instance = trace_instance("sleeps")
+    event = instance / "events/timer/hrtimer_start"
+    (event / "filter").write_text(f'comm ~ "{threads}"')
+    (event / "enable").write_text("1")
+    try:
+        yield ends_ns
+        assert_nothing_lost(instance)
+        # Interrupts arm timers of their own meanwhile.
+        ends_ns += [
+            int(armed["expires"])
+            for armed in fields_of((instance / "trace").read_text(), "hrtimer_start")
+            if armed["function"] == "hrtimer_wakeup"
+        ]
+    finally:
+        (event / "enable").write_text("0")
+        instance.rmdir()
+
+
 def sums(requests: Requests) -> dict[Direction, DiskStat]:
     """What the disk's statistics must say for these requests."""
     by_direction = {}
