@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.fakes.fleet_rig import plan_of
+from lib.waiting import LONG_S
 
 import spekctl
 from spekctl.commands.web import parse_listen
@@ -94,7 +95,7 @@ SEEN = os.geteuid() != 0 or all(
 def test_a_server_that_could_not_read_itself_is_refused() -> None:
     process = start("127.0.0.1:0")
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=LONG_S)
     finally:
         process.kill()
         process.wait()
@@ -121,9 +122,9 @@ def test_a_server_from_start_to_end(address: str, signum: int, code: ExitCode) -
         assert "0" not in uids
         port = url.partition("#")[0].rpartition(":")[2].rstrip("/")
         with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/api/results", timeout=20)
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/api/results", timeout=LONG_S)
         process.send_signal(signum)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=LONG_S)
     finally:
         process.kill()
         process.wait()

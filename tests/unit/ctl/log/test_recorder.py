@@ -26,7 +26,7 @@ from lib.ctl.log_files import GIB, TYPE, column, free_bytes, records
 from lib.ctl.schemas import validator
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel
 from lib.fakes.machine import use_fakes
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl import namespaces
 from spekctl.documents import result
@@ -206,7 +206,7 @@ def test_a_log_of_the_host_arrives_in_messages(
     expected = np.frombuffer(kernel.worker0.read_bytes(), TYPE)
     assert np.array_equal(column(path, "address"), expected["addr"])
     assert {entry.name for entry in tmp_path.glob("*parquet*")} == set()
-    peer.thread.join(20.0)
+    peer.thread.join(LONG_S)
     peer.lines.close()
 
 

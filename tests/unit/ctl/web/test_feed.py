@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import threading
 
+from lib.waiting import LONG_S
+
 from spekctl.web.course import Frame
 from spekctl.web.feed import Feed
 
@@ -23,7 +25,7 @@ def test_who_waits_is_woken_by_news_and_by_the_end() -> None:
     waiting = threading.Thread(target=feed.after, args=(0, 60))
     waiting.start()
     feed.tell("note", 1)
-    waiting.join(20)
+    waiting.join(LONG_S)
     assert not waiting.is_alive()
     feed.end()
     assert feed.after(1, 60) is None

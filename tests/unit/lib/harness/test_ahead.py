@@ -17,11 +17,10 @@ import pytest
 from lib.harness import ahead
 from lib.harness.ahead import Prepared
 from lib.harness.process import ROOT
+from lib.waiting import LONG_S
 
 from spekctl.errors import SpekError
 from spekctl.vm.architecture import AMD64, ARM64, Architecture
-
-LIMIT_S = 20
 
 
 def prepared(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
@@ -35,7 +34,7 @@ def test_kernels_are_fetched_while_one_is_built(
 
     def find(word: str) -> tuple[str, Any]:
         if word == "debug":
-            assert all_fetched.wait(LIMIT_S), "the others wait for the debug kernel"
+            assert all_fetched.wait(LONG_S), "the others wait for the debug kernel"
         return word, None
 
     def prepare(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
@@ -68,7 +67,7 @@ def test_modules_for_a_debug_kernel_come_after_those_of_the_first_guest(
 
     def prepare(word: str, source: str, kernel: Any, all_warnings: bool) -> Prepared:
         if word == first:
-            assert is_built.wait(LIMIT_S), "the debug kernel waits for the others"
+            assert is_built.wait(LONG_S), "the debug kernel waits for the others"
         prepared_words.append(word)
         return prepared(word, source, kernel, all_warnings)
 
@@ -133,7 +132,7 @@ def test_what_is_built_ends_with_tests_that_are_killed() -> None:
     building = int(tests.stdout.readline())
     tests.kill()
     try:
-        rest, _ = tests.communicate(timeout=LIMIT_S)
+        rest, _ = tests.communicate(timeout=LONG_S)
     except subprocess.TimeoutExpired:
         os.killpg(os.getpgid(building), signal.SIGKILL)
         raise
