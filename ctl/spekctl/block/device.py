@@ -403,7 +403,8 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _serial(disk: Path, udev: dict[str, str]) -> str:
-    """Serial number as printed on the drive: NVMe and virtio attribute, SCSI VPD page 0x80."""
+    """Serial number as printed on the drive: NVMe and virtio attribute, SCSI VPD page 0x80. Of what
+    is made of other disks its UUID."""
     for place in (disk / "device" / "serial", disk / "serial"):
         if text := _text(place):
             return text
@@ -413,7 +414,18 @@ def _serial(disk: Path, udev: dict[str, str]) -> str:
         text = page[4 : 4 + length].decode("ascii", "replace").strip("\0 ")
         if text and text.isprintable():
             return text
-    return udev.get("ID_SERIAL_SHORT", "") or _text(disk / "dm" / "uuid")
+    return udev.get("ID_SERIAL_SHORT", "") or _text(disk / "dm" / "uuid") or _md_uuid(disk, udev)
+
+
+def _md_uuid(disk: Path, udev: dict[str, str]) -> str:
+    """UUID of an array of md, as mdadm prints it. The kernel has the bytes of 0.90 metadata in
+    another order, and none of arrays whose metadata it does not manage."""
+    if text := udev.get("MD_UUID", ""):
+        return text
+    digits = _text(disk / "md" / "uuid").replace("-", "")
+    if not _text(disk / "md" / "metadata_version").startswith("1.") or not digits.strip("0"):
+        return ""
+    return ":".join(digits[place : place + 8] for place in range(0, 32, 8))
 
 
 def _wwn(disk: Path, udev: dict[str, str]) -> str:

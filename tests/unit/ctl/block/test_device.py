@@ -136,3 +136,41 @@ def test_atomic_writes_are_those_of_the_disk_if_a_partition_is_aligned_to_them(
     for name, value in (("unit_min", 4096), ("unit_max", 65536), ("boundary", boundary)):
         (queue / f"atomic_write_{name}_bytes").write_text(f"{value}\n")
     assert device.atomic_units(subject) == units
+
+
+@pytest.mark.parametrize(
+    ("sysfs", "udev", "serial"),
+    [
+        (
+            ("1.2", "01020304-0506-0708-090a-0b0c0d0e0f10"),
+            "",
+            "01020304:05060708:090a0b0c:0d0e0f10",
+        ),
+        (("1.2", "01020304-0506-0708-090a-0b0c0d0e0f10"), "a:b:c:d", "a:b:c:d"),
+        (("0.90", "01020304-0506-0708-090a-0b0c0d0e0f10"), "", ""),
+        (("0.90", "01020304-0506-0708-090a-0b0c0d0e0f10"), "a:b:c:d", "a:b:c:d"),
+        (("none", "00000000-0000-0000-0000-000000000000"), "", ""),
+        (("1.0", "00000000-0000-0000-0000-000000000000"), "", ""),
+        (("external:imsm", "00000000-0000-0000-0000-000000000000"), "a:b:c:d", "a:b:c:d"),
+        (("1.2", ""), "", ""),
+    ],
+)
+def test_an_array_is_named_by_its_uuid(
+    tmp_path: Path, sysfs: tuple[str, str], udev: str, serial: str
+) -> None:
+    """As mdadm prints it, which is not how the kernel has the one of 0.90 metadata."""
+    roots = Roots(tmp_path / "sys", tmp_path / "proc", Path("/dev"), tmp_path / "udev")
+    folder = tmp_path / "sys/class/block/md0"
+    (folder / "md").mkdir(parents=True)
+    (folder / "dev").write_text("9:0\n")
+    (folder / "md/metadata_version").write_text(f"{sysfs[0]}\n")
+    if sysfs[1]:
+        (folder / "md/uuid").write_text(f"{sysfs[1]}\n")
+    (tmp_path / "sys/dev/block").mkdir(parents=True)
+    (tmp_path / "sys/dev/block/9:0").symlink_to(folder)
+    if udev:
+        (tmp_path / "udev").mkdir()
+        (tmp_path / "udev/b9:0").write_text(f"E:MD_UUID={udev}\n")
+    array = device.by_number(9, 0, roots=roots)
+    assert array is not None and array.serial == serial
+    assert array.identity == (serial or "9:0/0")
