@@ -188,6 +188,24 @@ static int parse_unread(struct spek_augment_unit *unit, const char *value)
 	return 0;
 }
 
+/* What it means is the caller's own: only what is not one word of a table is refused. */
+static int parse_raid(struct spek_augment_unit *unit, const char *value)
+{
+	size_t length = strlen(value);
+	size_t i;
+
+	if (!length || length >= sizeof(unit->config.raid))
+		return refuse(unit, "The feature raid takes a name of 1 to 251 characters, or - for none.");
+	for (i = 0; i < length; i++)
+		if (value[i] <= ' ' || value[i] > '~')
+			return refuse(unit, "The name of a RAID has characters of ASCII that are visible.");
+	memset(unit->config.raid, 0, sizeof(unit->config.raid));
+	if (strcmp(value, "-"))
+		memcpy(unit->config.raid, value, length);
+	unit->config.sets_raid = true;
+	return 0;
+}
+
 static int parse_uuid(struct spek_augment_unit *unit, const char *value)
 {
 	uuid_t uuid;
@@ -220,6 +238,8 @@ static int parse_feature(struct spek_augment_unit *unit, const char *name, const
 
 	if (!strcmp(name, "format"))
 		return parse_uuid(unit, value);
+	if (!strcmp(name, "raid"))
+		return parse_raid(unit, value);
 	if (!strcmp(name, "copy"))
 		return parse_copy(unit, value);
 	if (!strcmp(name, "unread"))
@@ -237,7 +257,7 @@ static int parse_feature(struct spek_augment_unit *unit, const char *name, const
 			*numbers[i].ns = number * (u64)NSEC_PER_MSEC;
 		return 0;
 	}
-	return refuse(unit, "There are the features format, unread, copy, wake, prefetch_blocks, stripe_blocks, sequential_blocks, high_blocks, low_blocks, age_ms, quiet_ms and retry_ms.");
+	return refuse(unit, "There are the features format, raid, unread, copy, wake, prefetch_blocks, stripe_blocks, sequential_blocks, high_blocks, low_blocks, age_ms, quiet_ms and retry_ms.");
 }
 
 static int parse_features(struct spek_augment_unit *unit, struct words *words)

@@ -107,6 +107,8 @@ enum spek_augment_mode {
  * @quiet_ns: time without reads from the RAID before destage to members that are all awake anyway,
  *	once for each time that they were read or woke
  * @retry_ns: pause after a destage that failed
+ * @sets_raid: superblocks get @raid; false: they keep the name that they have
+ * @raid: name of the RAID, empty for none
  */
 struct spek_augment_config {
 	u8 uuid[16];
@@ -124,6 +126,8 @@ struct spek_augment_config {
 	u64 age_ns;
 	u64 quiet_ns;
 	u64 retry_ns;
+	bool sets_raid;
+	char raid[SPEK_AUGMENT_RAID_NAME];
 };
 
 /**

@@ -16,6 +16,12 @@
 #define UUID_BYTES	16
 #define SPAN_BYTES	16
 #define SUPER_BYTES	(AT_SPANS + SPAN_BYTES * SPEK_AUGMENT_SPANS)
+/*
+ * Behind what the first version of the module wrote, which leaves zeroes here: CRC-32C of the name
+ * of the RAID, and the name. All of it is 0 without one.
+ */
+#define AT_RAID_CRC	SUPER_BYTES
+#define AT_RAID		(AT_RAID_CRC + 4)
 #define HEADER_BYTES	64
 #define HEADER_MAX	(HEADER_BYTES + 4 * SPEK_AUGMENT_RECORD_BLOCKS)
 
@@ -63,6 +69,30 @@ static bool is_intact(const u8 *from, u64 magic, u32 used)
 	       get32(from + AT_CRC) == spek_augment_crc32c(from + AT_UUID, used - AT_UUID);
 }
 
+static void put_raid(u8 *to, const char *raid)
+{
+	if (!raid[0])
+		return;
+	spek_memcpy(to + AT_RAID, raid, SPEK_AUGMENT_RAID_NAME);
+	put32(to + AT_RAID_CRC, spek_augment_crc32c(to + AT_RAID, SPEK_AUGMENT_RAID_NAME));
+}
+
+/* Return: false if it was damaged, or torn: it may lie in another sector than what is before it. */
+static bool get_raid(const u8 *from, char *raid)
+{
+	u32 used = get32(from + AT_RAID_CRC);
+	u32 i;
+
+	spek_memcpy(raid, from + AT_RAID, SPEK_AUGMENT_RAID_NAME);
+	for (i = 0; i < SPEK_AUGMENT_RAID_NAME; i++)
+		used |= from[AT_RAID + i];
+	if (!used)
+		return true;
+	return raid[0] && !raid[SPEK_AUGMENT_RAID_NAME - 1] &&
+	       get32(from + AT_RAID_CRC) ==
+		       spek_augment_crc32c(from + AT_RAID, SPEK_AUGMENT_RAID_NAME);
+}
+
 /**
  * spek_augment_super_encode() - encode a superblock
  * @super: contents
@@ -89,6 +119,7 @@ void spek_augment_super_encode(const struct spek_augment_super *super, u8 *to)
 		put64(to + AT_SPANS + SPAN_BYTES * i + 8, super->spans[i].first_seq);
 	}
 	put_crc(to, SUPER_BYTES);
+	put_raid(to, super->raid);
 }
 
 /**
@@ -102,7 +133,7 @@ bool spek_augment_super_decode(const u8 *from, struct spek_augment_super *super)
 {
 	u32 i;
 
-	if (!is_intact(from, SUPER_MAGIC, SUPER_BYTES))
+	if (!is_intact(from, SUPER_MAGIC, SUPER_BYTES) || !get_raid(from, super->raid))
 		return false;
 	spek_memcpy(super->uuid, from + AT_UUID, UUID_BYTES);
 	super->generation = get64(from + AT_GENERATION);

@@ -39,6 +39,8 @@
 #define SPEK_AUGMENT_LOG_START		2
 #define SPEK_AUGMENT_MEMBERS		8
 #define SPEK_AUGMENT_SPANS		16
+/* Bytes of the name of the RAID, with its 0. */
+#define SPEK_AUGMENT_RAID_NAME		252
 #define SPEK_AUGMENT_MAX_BLOCK		(1ULL << 48)
 /* Of generations, versions and sequence numbers on a device: those to come do not wrap. */
 #define SPEK_AUGMENT_MAX_NUMBER		(1ULL << 62)
@@ -72,6 +74,7 @@ struct spek_augment_span {
  * @announced: highest generation that was announced; @generation: none since that
  * @nr_spans: number of spans, from 1
  * @spans: generations of the records in the log, oldest first
+ * @raid: name of the RAID that the log is for, given by the caller; empty: not known
  */
 struct spek_augment_super {
 	u8 uuid[16];
@@ -87,6 +90,7 @@ struct spek_augment_super {
 	u64 announced;
 	u32 nr_spans;
 	struct spek_augment_span spans[SPEK_AUGMENT_SPANS];
+	char raid[SPEK_AUGMENT_RAID_NAME];
 };
 
 /**

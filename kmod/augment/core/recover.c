@@ -43,6 +43,7 @@ void spek_augment_format(const struct spek_augment_config *config, u32 device,
 	super->nr_spans = 1;
 	super->spans[0].generation = 1;
 	super->spans[0].first_seq = 1;
+	spek_memcpy(super->raid, config->raid, sizeof(super->raid));
 }
 
 static int check_super(const struct spek_augment_config *config,
@@ -186,6 +187,8 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
 	m->mode = SPEK_AUGMENT_RECOVERING;
 	m->generation = scan->generation;
 	m->super = scan->super;
+	if (m->config.sets_raid)
+		spek_memcpy(m->super.raid, m->config.raid, sizeof(m->super.raid));
 	m->nr_spans = scan->super.nr_spans;
 	for (i = 0; i < m->nr_spans; i++)
 		m->spans[i] = scan->super.spans[i];

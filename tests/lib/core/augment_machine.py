@@ -30,7 +30,7 @@ class Machine:
     adopted: Sequence[int] = ()
     holders: int = (2 << MEMBERS) - 1
 
-    def __init__(self, **policy: int) -> None:
+    def __init__(self, **policy: Any) -> None:
         self.ffi, self.lib = core()
         config = self.ffi.new(
             "struct spek_augment_config *",

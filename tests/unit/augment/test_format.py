@@ -15,6 +15,7 @@ from lib.core.build import AUGMENT
 BLOCK_BYTES = 4096
 HEADER_BYTES = 64
 SUPER_BYTES = 96 + 16 * 16
+RAID_BYTES = 252
 
 
 @functools.cache
@@ -42,6 +43,7 @@ SUPER = {
     "ssd_blocks": 2000, "device": 3, "devices": 0b11111, "nr_members": 4, "nr_spans": 2,
     "announced": 2**40 + 2,
 }  # fmt: skip
+NAMED = {**SUPER, "raid": b"wwn=naa.5000c500a1b2c3d4,serial=ZA1B2C,part=1"}
 SPANS = [{"generation": 7, "first_seq": 2**33 - 5}, {"generation": 2**40, "first_seq": 2**34}]
 HEADER = {"generation": 3, "seq": 2**50, "block": 2**47 + 5, "blocks": 2, "crc": [1, 2**32 - 1]}
 
@@ -111,6 +113,29 @@ def test_bytes_of_a_superblock() -> None:
     assert encoded("super", {**SUPER, "spans": SPANS}) == used.ljust(BLOCK_BYTES, b"\0")
 
 
+def test_bytes_of_a_name_of_the_raid() -> None:
+    """Behind what versions without it wrote, whose zeroes are no name."""
+    text = NAMED["raid"].ljust(RAID_BYTES, b"\0")  # type: ignore[attr-defined]
+    unnamed, named = encoded("super", dict(SUPER)), encoded("super", dict(NAMED))
+    assert unnamed[:SUPER_BYTES] == named[:SUPER_BYTES]
+    area = struct.pack("<I", by_polynomial(text)) + text
+    assert named[SUPER_BYTES:] == area.ljust(BLOCK_BYTES - SUPER_BYTES, b"\0")
+    ffi, _ = library()
+    assert ffi.string(decoded("super", named).raid) == NAMED["raid"]
+    assert ffi.string(decoded("super", unnamed).raid) == b""
+
+
+def test_a_name_of_the_raid_that_was_torn_is_no_superblock() -> None:
+    """It reaches into another sector, whose former contents a cut may leave."""
+    longest = {**SUPER, "raid": b"wwn=" + b"5" * (RAID_BYTES - 5)}
+    block = encoded("super", longest)
+    assert decoded("super", block) is not None
+    for before in (bytes(BLOCK_BYTES), encoded("super", dict(NAMED))):
+        assert decoded("super", block[:512] + before[512:]) is None
+    longer = encoded("super", dict(NAMED))[:512] + block[512:]
+    assert decoded("super", longer) is None
+
+
 @pytest.mark.parametrize("crc", [[], [1, 2**32 - 1], [2**32 - 1 - 77 * n for n in range(32)]])
 def test_bytes_of_a_header(crc: list[int]) -> None:
     fields = bytes(range(16)) + struct.pack("<3QI4x", 3, 2**50, 2**47 + 5, len(crc))
@@ -123,7 +148,11 @@ def test_bytes_of_a_header(crc: list[int]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "fields", "used"),
-    [("super", SUPER, SUPER_BYTES), ("header", HEADER, HEADER_BYTES + 8)],
+    [
+        ("super", SUPER, SUPER_BYTES + 4 + RAID_BYTES),
+        ("super", NAMED, SUPER_BYTES + 4 + RAID_BYTES),
+        ("header", HEADER, HEADER_BYTES + 8),
+    ],
 )
 def test_every_changed_bit_is_noticed(name: str, fields: dict[str, object], used: int) -> None:
     block = encoded(name, dict(fields))

@@ -33,10 +33,10 @@ class Start:
 class Life(Machine):
     """A machine on superblocks that outlive it; nothing is in the log."""
 
-    def __init__(self, blocks: Blocks, start: Start) -> None:
+    def __init__(self, blocks: Blocks, start: Start, **policy: Any) -> None:
         self.blocks, self.start = blocks, start
         self.written = 0
-        super().__init__(nr_members=NR_MEMBERS)
+        super().__init__(nr_members=NR_MEMBERS, **policy)
 
     def superblocks(self, config: Any) -> tuple[Any, Any]:
         supers, present = decoded(self.blocks)
@@ -81,9 +81,9 @@ def decoded(blocks: Blocks) -> tuple[Any, Any]:
     return supers, there
 
 
-def formatted() -> Blocks:
+def formatted(**policy: Any) -> Blocks:
     ffi, lib = core()
-    machine = Machine(nr_members=NR_MEMBERS)
+    machine = Machine(nr_members=NR_MEMBERS, **policy)
     config = ffi.addressof(machine.machine, "config")
     block, blocks = bytearray(BLOCK), {}
     super_ = ffi.new("struct spek_augment_super *")
@@ -201,3 +201,56 @@ def test_every_device_in_use_knows_a_generation_that_any_has_begun() -> None:
                 if there[device] >> place & 1
             ]
             assert max(known) == life.machine.generation == 2
+
+
+RAID, ANOTHER = b"serial=A", b"wwn=b,serial=C"
+
+
+def names(blocks: Blocks) -> list[bytes]:
+    """Names of the RAID in the superblocks of each device, the newer one first."""
+    ffi, _ = core()
+    supers, _ = decoded(blocks)
+    return [
+        ffi.string(each.raid)
+        for device in range(1 + NR_MEMBERS)
+        for each in sorted(
+            (supers[2 * device + place] for place in range(PLACES)),
+            key=lambda each: -int(each.version),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "kept"),
+    [
+        ({"sets_raid": True, "raid": RAID}, {}, RAID),
+        ({"sets_raid": True, "raid": RAID}, {"sets_raid": True, "raid": ANOTHER}, ANOTHER),
+        ({"sets_raid": True, "raid": ANOTHER}, {"sets_raid": True, "raid": RAID}, RAID),
+        ({"sets_raid": True, "raid": RAID}, {"sets_raid": True}, b""),
+        ({}, {}, b""),
+        ({}, {"sets_raid": True, "raid": RAID}, RAID),
+    ],
+)
+def test_all_superblocks_of_a_start_have_the_name_of_the_raid(
+    first: dict[str, Any], later: dict[str, Any], kept: bytes
+) -> None:
+    blocks = formatted(**first)
+    assert set(names(blocks)) == {first.get("raid", b"")}
+    Life(blocks, Start((SSD, M1, M2)), **later)
+    assert set(names(blocks)) == {kept}
+    # Not given again, it stays, through the loss of a device as well.
+    Life(blocks, Start((SSD, M1, M2)))
+    assert set(names(blocks)) == {kept}
+    life = Life(blocks, Start((SSD, M1, M2)))
+    life.lib.spek_augment_lose(life.machine, 0, SSD)
+    life.run()
+    assert set(names(blocks)) == {kept}
+
+
+def test_a_cut_amid_announcements_leaves_the_new_name_on_the_newest() -> None:
+    blocks = formatted(sets_raid=True, raid=RAID)
+    torn = Start((SSD, M1, M2), torn=(M1, M2), announces=True)
+    Life(blocks, torn, sets_raid=True, raid=ANOTHER)
+    life = Life(blocks, Start((SSD, M1, M2)))
+    assert life.ffi.string(life.machine.super.raid) == ANOTHER
+    assert set(names(blocks)) == {ANOTHER}
