@@ -24,6 +24,8 @@ from lib.guest import device_mapper
 from lib.guest.disks import mapped_disk, null_disk, settle
 from lib.waiting import eventually
 
+from spekctl.augment import format
+
 pytestmark = [pytest.mark.debug_kernel, pytest.mark.usefixtures("augment_module")]
 
 BLOCK = 4096
@@ -573,6 +575,8 @@ WRONG: list[tuple[Callable[[str], str], str]] = [
     (lambda line: re.sub(r"quiet_ms \S+", "copy often", line), "never, first or second"),
     (lambda line: re.sub(r"retry_ms \S+", "retry_ms 0", line), "is not 0."),
     (lambda line: re.sub(r"format \S+", "format 77", line), "takes a UUID"),
+    (lambda line: re.sub(r"quiet_ms \S+", "raid " + "n" * 252, line), "1 to 251 characters"),
+    (lambda line: re.sub(r"quiet_ms \S+", "raid \\x7f", line), "that are visible"),
 ]
 
 
@@ -660,6 +664,36 @@ def test_superblocks_of_another_version_are_refused_by_name(devices: Devices) ->
     for place, version in enumerate(versions):
         with block_of(devices.ssd, place) as superblock:
             superblock[AT_VERSION] = version
+    with attached(devices) as cache:
+        cache.assert_holds(7, 1)
+
+
+def names(devices: Devices) -> set[str]:
+    """Names of the RAID in all superblocks."""
+    read = set()
+    for node in (devices.ssd, *devices.spares):
+        for place in range(LOG_START):
+            with block_of(node, place) as block:
+                superblock = format.superblock(bytes(block))
+                assert superblock is not None
+                read.add(superblock.raid)
+    return read
+
+
+def test_superblocks_keep_the_name_of_the_raid_that_a_table_gives(devices: Devices) -> None:
+    longest = "n" * 251
+    for features, name in (
+        (f"{fresh()} raid wwn=a,serial=b", "wwn=a,serial=b"),
+        (QUIET, "wwn=a,serial=b"),
+        (f"{QUIET} raid {longest}", longest),
+        (f"{QUIET} raid -", ""),
+        (QUIET, ""),
+    ):
+        with attached(devices, features) as cache:
+            begin(cache)
+            cache.write(7, 1)
+            cache.flush()
+        assert names(devices) == {name}
     with attached(devices) as cache:
         cache.assert_holds(7, 1)
 

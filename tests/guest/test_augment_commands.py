@@ -8,6 +8,7 @@ each other, and that nothing written is missing on the RAID afterwards.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import mmap
 import os
@@ -211,6 +212,53 @@ def test_what_is_in_the_log_is_found_and_attached(
     assert read(NODE) == over(data, 50, new)
     assert cli.run(["augment", "detach", NAME, "--timeout", "60s"]) == ExitCode.OK
     assert read(rig.raid) == over(data, 50, new)
+
+
+@contextlib.contextmanager
+def linear(disk: str, uuid: str) -> Iterator[str]:
+    """All of a disk as a volume that has a UUID, always at the same path."""
+    table = f"0 {RAID_MIB * MIB // 512} linear {disk} 0"
+    words = ["dmsetup", "create", "spek-raid", "--uuid", uuid, "--table", table]
+    subprocess.run(words, check=True)
+    settle()
+    try:
+        yield "/dev/mapper/spek-raid"
+    finally:
+        settle()
+        subprocess.run(["dmsetup", "remove", "--retry", "spek-raid"], check=True)
+
+
+def test_nothing_is_destaged_onto_another_disk_at_the_path_of_the_raid(
+    augment_module: None,
+    rig: Rig,
+    null_blk: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    disk, other = rig.raid, null_blk(size_mb=RAID_MIB, memory_backed=1)
+    data, kept = fill(disk, 1), fill(other, 2)
+    new = random.Random(3).randbytes(3 * BLOCK)
+    with linear(disk, "SPEK-A") as raid:
+        on = dataclasses.replace(rig, raid=raid)
+        assert on.create("--log-size", "1MiB", "--age", "0", "--quiet", "1h") == ExitCode.OK
+        write(NODE, 50, new)
+        remove()
+    assert told(capsys, "check", *rig.devices)["raid"] == "serial=SPEK-A"
+    with linear(other, "SPEK-B"):
+        assert on.attach("--scan") == ExitCode.REFUSED
+        error = capsys.readouterr().err
+        assert "is for the RAID serial=SPEK-A" in error
+        assert "give --new-raid SPEK-B" in error
+        assert not os.path.exists(NODE)
+    assert read(other) == kept
+    # The same contents behind another name.
+    with linear(disk, "SPEK-C"):
+        assert on.attach("--scan") == ExitCode.REFUSED
+        assert on.attach("--scan", "--new-raid", "SPEK-C") == ExitCode.OK
+        assert cli.run(["augment", "detach", NAME, "--timeout", "60s"]) == ExitCode.OK
+    assert read(disk) == over(data, 50, new)
+    with linear(disk, "SPEK-C"):
+        assert on.attach("--scan") == ExitCode.OK
+        assert cli.run(["augment", "detach", NAME, "--timeout", "60s"]) == ExitCode.OK
 
 
 def test_a_scan_finds_the_set(created: tuple[Rig, bytes]) -> None:

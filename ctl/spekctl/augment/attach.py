@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Attaches a cache again: finds the devices of its set by their superblocks.
 
-Nothing on them names the RAID. What can be checked is that it is as long as the log wants it.
+They have the name of the RAID as well (raid_name.py). Superblocks of an earlier version have none,
+nor have those of a RAID without a name: then what can be checked is that it is as long as the log
+wants it.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from typing import TypeVar
 from uuid import UUID
 
 from spekctl import units
-from spekctl.augment import hold, log, sets
+from spekctl.augment import hold, log, raid_name, sets
 from spekctl.augment.create import (
+    NAMELESS,
     SECTORS,
     check_apart,
     check_policy,
@@ -44,10 +47,15 @@ class NothingError(UsageError):
     """There is no set, or no RAID; they may still come."""
 
 
+class NamelessError(RefusedError):
+    """The RAID has no name to be compared; udev may still find one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What the user asks for. @without: numbers of devices to do without; @gives_up: the log may
-    end at a block that cannot be read."""
+    end at a block that cannot be read; @new_raid: the RAID as Device.is_named_by() knows it, to be
+    taken although superblocks name another one."""
 
     name: str
     raid: Device
@@ -55,6 +63,7 @@ class Wish:
     without: Collection[int] = ()
     policy: Policy = field(default_factory=Policy)
     gives_up: bool = False
+    new_raid: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ def patiently(
     while True:
         try:
             return attempt()
-        except (MissingError, NothingError):
+        except (MissingError, NothingError, NamelessError):
             if clock() >= end_ns:
                 raise
         pause(LOOK_S)
@@ -145,6 +154,7 @@ def attach(
     check_apart(wish.raid, list(used.values()))
     policy = with_stripe(wish.policy, wish.raid)
     check_policy(policy, newest.log_blocks)
+    name, remark = _name_of_raid(wish, chosen)
     mapper.check_target()
     numbers = [number_of(used[number]) if number in used else MISSING for number in chosen.numbers]
     table = Table(
@@ -153,7 +163,7 @@ def attach(
         ssd=numbers[SSD],
         spares=tuple(numbers[SSD + 1 :]),
         log_blocks=newest.log_blocks,
-        features=(*(("unread", "end") if wish.gives_up else ()), *features(policy)),
+        features=(*(("unread", "end") if wish.gives_up else ()), *features(policy, raid=name)),
     )
     everything = [wish.raid, *used.values()]
     runs, claims = list(runs), list(claims)
@@ -162,7 +172,8 @@ def attach(
             _check_raid(wish.raid, chosen, used)
         look_again()
         node = mapper.create(wish.name, newest.uuid, table)
-    return Attached(node, newest.uuid, tuple(_remarks(chosen)))
+    told = (*([remark] if remark else []), *_remarks(chosen))
+    return Attached(node, newest.uuid, told)
 
 
 def _parts(candidates: Sequence[Device]) -> list[Part]:
@@ -175,11 +186,43 @@ def _parts(candidates: Sequence[Device]) -> list[Part]:
     return parts
 
 
-def _check_raid(raid: Device, chosen: Set, used: dict[int, Device]) -> None:
+def _name_of_raid(wish: Wish, chosen: Set) -> tuple[str | None, str]:
+    """The name that superblocks are to have from now on, None: that which they have, and a remark
+    for the user. Refuses a RAID that is not the one that they name."""
+    here = raid_name.of_device(wish.raid)
+    text = chosen.newest.raid
+    path, identity = wish.raid.path, wish.raid.identity
+    if wish.new_raid is not None:
+        if not wish.raid.is_named_by(wish.new_raid):
+            raise RefusedError(
+                f"--new-raid {wish.new_raid} does not name {path}, which is {identity}"
+            )
+        former = f"the RAID {text}" if text else "a RAID that no superblock names"
+        now = str(here) or f"{identity}, which {NAMELESS}"
+        return str(here), f"set {chosen.uuid} was for {former}, and is for {now} now"
+    if not text:
+        ending = f"is recorded as {here}" if here else f"{NAMELESS} to be recorded"
+        remark = f"no superblock of set {chosen.uuid} names the RAID: {path} is taken for it, and"
+        return str(here) or None, f"{remark} {ending}"
+    before = raid_name.parse(text)
+    if here and raid_name.differ(before, here):
+        raise RefusedError(
+            f"{path} is the disk {here}, and the log of set {chosen.uuid} is for the RAID {text};"
+            f" if they are the same, as behind another controller, give --new-raid {identity}"
+        )
+    if not raid_name.are_comparable(before, here):
+        raise NamelessError(
+            f"{path} {NAMELESS} that tells whether it is {text}, the RAID of set {chosen.uuid}; if"
+            f" it is, give --new-raid {identity}"
+        )
+    return None, ""
+
+
+def _check_raid(device: Device, chosen: Set, used: dict[int, Device]) -> None:
     """Refuse a RAID that cannot be the one of the set."""
-    for signature in safety.signatures_on(raid, raid.diskseq):
+    for signature in safety.signatures_on(device, device.diskseq):
         if signature.type == augmented.NAME:
-            raise RefusedError(f"{raid.path} holds {signature}: it is not the RAID of a cache")
+            raise RefusedError(f"{device.path} holds {signature}: it is not the RAID of a cache")
     with contextlib.ExitStack() as stack:
         readers = {
             number: stack.enter_context(
@@ -188,10 +231,11 @@ def _check_raid(raid: Device, chosen: Set, used: dict[int, Device]) -> None:
             for number in chosen.current
         }
         end = log.follow(chosen.newest, readers, data=False).end
-    if end > raid_blocks(raid):
+    if end > raid_blocks(device):
         raise RefusedError(
-            f"{raid.path} has {units.format_bytes(raid.bytes)}, and the log has a write that ends"
-            f" at {units.format_bytes(end * BLOCK_BYTES)}: it is not the RAID of set {chosen.uuid}"
+            f"{device.path} has {units.format_bytes(device.bytes)}, and the log has a write that"
+            f" ends at {units.format_bytes(end * BLOCK_BYTES)}: it is not the RAID of set"
+            f" {chosen.uuid}"
         )
 
 

@@ -39,6 +39,7 @@ def check(paths: Sequence[str]) -> AugmentCheck:
         devices=_devices(known),
         missing=[sets.option_of(number) for number in known.missing],
         log=_log(known, followed) if followed is not None else None,
+        raid=newest.raid,
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from spekctl import units
-from spekctl.augment import hold
+from spekctl.augment import hold, raid_name
 from spekctl.augment.format import (
     LEAST_LOG_BLOCKS,
     LOG_START,
@@ -33,6 +33,7 @@ from spekctl.kernel.records import ClaimInfo, RunInfo
 from spekctl.power import disk
 
 SECTORS = BLOCK_BYTES // 512
+NAMELESS = "has no WWN, serial number or UUID"
 MOST_STRIPE_BLOCKS = 1024
 MOST_PREFETCH_BLOCKS = 16
 
@@ -85,6 +86,7 @@ def create(
     mapper.check_target()
     runs, claims = list(runs), list(claims)
     identity = uuid.uuid4()
+    name = raid_name.of_device(wish.raid)
     used = [wish.raid, *wish.overwritten]
     with hold.pinned(used, runs, claims, roots) as look_again:
         with hold.held(used, runs, claims, roots):
@@ -100,10 +102,12 @@ def create(
             ssd=number_of(wish.ssd),
             spares=tuple(map(number_of, wish.spares)),
             log_blocks=log_blocks,
-            features=features(policy, format_as=identity),
+            features=features(policy, identity, str(name) if name else None),
         )
         look_again()
         node = mapper.create(wish.name, identity, table)
+    if not name:
+        remarks.append(f"{wish.raid.path} {NAMELESS}: attach cannot tell it from another RAID")
     told = tuple(remark for remark in remarks if remark)
     return Created(node, identity, log_blocks, told)
 

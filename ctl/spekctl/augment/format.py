@@ -33,6 +33,8 @@ _SPANS = 16
 _SPAN = struct.Struct("<QQ")
 _AT_SPANS = _HEAD.size + _SUPER.size
 _SUPER_BYTES = _AT_SPANS + _SPANS * _SPAN.size
+# CRC-32C of the name of the RAID, and the name; all 0 without one
+_RAID = struct.Struct("<I252s")
 # seq, block, blocks
 _HEADER = struct.Struct("<QQI")
 _HEADER_BYTES = 64
@@ -62,6 +64,7 @@ class Superblock:
     nr_members: int
     announced: int
     spans: tuple[Span, ...]
+    raid: str  # name of the RAID; empty: not known
 
     def generation_of(self, seq: int) -> int:
         """The generation that a valid record with this sequence number has."""
@@ -107,7 +110,10 @@ def superblock(block: bytes) -> Superblock | None:
     spans = tuple(
         Span(*_SPAN.unpack_from(block, _AT_SPANS + _SPAN.size * index)) for index in range(nr_spans)
     )
-    values: tuple[Any, ...] = (*head, *fields, spans)
+    raid = _raid(block)
+    if raid is None:
+        return None
+    values: tuple[Any, ...] = (*head, *fields, spans, raid)
     decoded = Superblock(*values)
     possible = (
         0 < decoded.generation <= decoded.announced < MAX_NUMBER
@@ -119,6 +125,17 @@ def superblock(block: bytes) -> Superblock | None:
         and spans[0].first_seq <= decoded.tail_seq
     )
     return decoded if possible else None
+
+
+def _raid(block: bytes) -> str | None:
+    """The name of the RAID in a superblock; None if it is damaged."""
+    crc, text = _RAID.unpack_from(block, _SUPER_BYTES)
+    if not crc and not any(text):
+        return ""
+    if crc != crc32c(text) or not text[0] or text[-1]:
+        return None
+    name = bytes(text.partition(b"\0")[0]).decode("ascii", "replace")
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
 def is_foreign_superblock(block: bytes) -> bool:

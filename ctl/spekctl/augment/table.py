@@ -55,9 +55,14 @@ class Table:
         return " ".join(words)
 
 
-def features(policy: Policy, format_as: UUID | None = None) -> tuple[str, ...]:
-    """@format_as: identity of a new set, whose superblocks are to be written."""
-    return (*(("format", str(format_as)) if format_as else ()), *policy.words())
+def features(
+    policy: Policy, format_as: UUID | None = None, raid: str | None = None
+) -> tuple[str, ...]:
+    """@format_as: identity of a new set, whose superblocks are to be written; @raid: name of the
+    RAID for superblocks, empty for none, None: they keep theirs."""
+    words = ("format", str(format_as)) if format_as else ()
+    named = () if raid is None else ("raid", raid or MISSING)
+    return (*words, *named, *policy.words())
 
 
 def parse_table(line: str) -> Table:

@@ -8,6 +8,7 @@ one takes its name. Every disk has a sequence number that the kernel never gives
 from __future__ import annotations
 
 import contextlib
+from typing import Protocol
 
 from spekctl.block import device as devices
 from spekctl.block.device import Device
@@ -15,6 +16,15 @@ from spekctl.documents.device import DeviceFacts
 from spekctl.errors import RefusedError, UsageError
 
 _WHAT = "has just been replaced by another device"
+
+
+class Named(Protocol):
+    """What has the names of a disk."""
+
+    @property
+    def serial(self) -> str: ...
+    @property
+    def wwn(self) -> str: ...
 
 
 def refusal(device: Device, diskseq: int = 0) -> RefusedError:
@@ -50,8 +60,13 @@ def differ(before: DeviceFacts, here: DeviceFacts) -> bool:
         return True
     if before.diskseq and here.diskseq:
         return before.diskseq != here.diskseq
-    # Without a sequence number, as in a container. A name that only one of them has may have been
-    # found late: udev needs a moment.
+    # Without a sequence number, as in a container.
+    return names_differ(before, here)
+
+
+def names_differ(before: Named, here: Named) -> bool:
+    """True if a serial number or WWN that both have is another one. A name that only one of them
+    has may have been found late: udev needs a moment."""
     names = ((before.serial, here.serial), (before.wwn, here.wwn))
     return any(old and new and old != new for old, new in names)
 

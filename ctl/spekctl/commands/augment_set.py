@@ -222,6 +222,12 @@ def _say_next(name: str, node: str, raid: str) -> None:
     help="Attach although the log cannot be read on, and who else may have it is missing, or"
     " records of it are damaged: what follows there is lost.",
 )
+@click.option(
+    "--new-raid",
+    metavar="SERIAL",
+    help="Take the RAID with this serial number, UUID or WWN although the set was made with"
+    " another one: its log is written there.",
+)
 @_policy
 def attach(
     name: str,
@@ -232,14 +238,16 @@ def attach(
     uuid: UUID | None,
     without: tuple[str, ...],
     give_up_unread: bool,
+    new_raid: str | None,
     **given: Any,
 ) -> int:
     """Attach a cache again, as after a restart, and print its device node.
 
     The devices, in any order, are recognized by their superblocks. A missing one has to be named by
     --without; stale ones cause a warning. What the log holds stays there until it is destaged;
-    without the SSD or all members, it is written to the RAID first. The superblocks do not name the
-    RAID: give the right one. The policy is not kept on the devices either.
+    without the SSD or all members, it is written to the RAID first. A RAID that is not the one that
+    the superblocks name is refused (exit code 4) without --new-raid. The policy is not kept on the
+    devices: give it again.
     """
     from spekctl.augment import attach as attaching
     from spekctl.augment import sets
@@ -265,6 +273,7 @@ def attach(
             without=numbers,
             policy=policy,
             gives_up=give_up_unread,
+            new_raid=new_raid,
         )
         return attaching.attach(mapper, wish, *runs_and_claims())
 

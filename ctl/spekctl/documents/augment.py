@@ -157,6 +157,9 @@ class AugmentCheck(Document, frozen=True, kw_only=True, tag=Kind.AUGMENT_CHECK.v
         CheckedLog | None,
         Meta(description="null: the SSD and a member are missing, so that it is not known."),
     ]
+    raid: Annotated[
+        str, Meta(description="Name of the RAID that the log is for; empty: not known.")
+    ] = ""
 
 
 def json_schema() -> dict[str, Any]:

@@ -97,6 +97,8 @@ def check_parts(report: AugmentCheck) -> Iterator[RenderableType]:
         f"set {report.uuid}, generation {report.generation}: SSD and {report.members} members, log"
         f" of {_size(report.log_blocks)}"
     )
+    if report.raid:
+        yield f"for the RAID {report.raid}"
     numbers = ("generation", "version", "superblocks")
     table = tables.table("device", "path", *numbers, "", right=numbers, whole=("path",))
     for device in report.devices:

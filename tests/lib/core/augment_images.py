@@ -56,6 +56,7 @@ class Images:
     generation: int = 1
     tail: int = 0
     seq: int = 1
+    raid: str = ""  # its name
     head: int = field(init=False)
     spans: list[tuple[int, int]] = field(init=False)  # generations in the log, and where they begin
 
@@ -91,6 +92,7 @@ class Images:
             "announced": changes.get("generation", self.generation),
             "nr_spans": len(self.spans),
             "spans": [{"generation": of, "first_seq": seq} for of, seq in self.spans],
+            "raid": self.raid.encode(),
         } | changes  # fmt: skip
         self.put(number, place, encoded("super", fields))
 

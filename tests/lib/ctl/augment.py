@@ -174,8 +174,8 @@ class Machine:
         return os.open(path, os.O_RDONLY)
 
     def set(self, **changes: Any) -> Images:
-        """Make the SSD and the spare areas a set, as create has left it."""
-        images = Images(self.root / "set", **changes)
+        """Make the SSD and the spare areas a set of md0, as create has left it."""
+        images = Images(self.root / "set", **{"raid": "serial=SERIAL-md0"} | changes)
         for number, name in enumerate(("sdz", "sda2", "sdb2")):
             os.replace(images.path(number), self.path(name))
             os.symlink(self.path(name), images.path(number))

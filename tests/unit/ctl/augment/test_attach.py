@@ -135,8 +135,93 @@ def test_a_device_of_a_cache_is_not_its_raid(machine: Machine) -> None:
     raid = machine.devices[machine.path("sdb2")]
     refused(
         machine, "it is not the RAID of a cache", RefusedError,
-        "sdz", "sda2", without=[2], raid=raid,
+        "sdz", "sda2", without=[2], raid=raid, new_raid="SERIAL-sdb2",
     )  # fmt: skip
+
+
+# --- the name of the RAID ------------------------------------------------------------------------
+
+DEVICES = ("sdz", "sda2", "sdb2")
+
+
+def replaced_raid(machine: Machine, **fields: object) -> str:
+    """Another disk of the same length is at the path of the RAID; the path."""
+    machine.change("md0", **{"serial": "ANOTHER"} | fields)
+    return machine.path("md0")
+
+
+def test_another_disk_at_the_path_of_the_raid_is_refused(machine: Machine) -> None:
+    """Not only with a log that holds something: what is written next would be in danger."""
+    images = machine.set()
+    path = replaced_raid(machine)
+    sentence = (
+        f"{path} is the disk serial=ANOTHER, and the log of set {SET} is for the RAID"
+        " serial=SERIAL-md0; if they are the same, as behind another controller, give --new-raid"
+        " ANOTHER$"
+    )
+    refused(machine, sentence, RefusedError, *DEVICES)
+    images.record(10, 2)
+    refused(machine, sentence, RefusedError, *DEVICES)
+
+
+def test_a_raid_behind_another_controller_is_taken_by_name(machine: Machine) -> None:
+    machine.set()
+    replaced_raid(machine)
+    attached = attach.attach(Mapper(), wish(machine, *DEVICES, new_raid="ANOTHER"))
+    assert line_of(machine).endswith(" 256 2 raid serial=ANOTHER")
+    assert attached.remarks == (
+        f"set {SET} was for the RAID serial=SERIAL-md0, and is for serial=ANOTHER now",
+    )
+
+
+def test_the_new_raid_is_the_one_that_is_named(machine: Machine) -> None:
+    machine.set()
+    path = replaced_raid(machine)
+    refused(
+        machine, f"--new-raid SERIAL-md0 does not name {path}, which is ANOTHER", RefusedError,
+        *DEVICES, new_raid="SERIAL-md0",
+    )  # fmt: skip
+
+
+def test_a_disk_without_a_name_is_not_taken_for_a_raid_with_one(machine: Machine) -> None:
+    machine.set()
+    replaced_raid(machine, serial="", diskseq=7)
+    with pytest.raises(attach.NamelessError, match="has no WWN, serial number or UUID that tells"):
+        attach.attach(Mapper(), wish(machine, *DEVICES))
+    attach.attach(Mapper(), wish(machine, *DEVICES, new_raid="9:0/7"))
+    assert line_of(machine).endswith(" 256 2 raid -")
+
+
+def test_a_serial_number_that_another_disk_has_too_is_no_name(machine: Machine) -> None:
+    machine.set()
+    machine.change("md0", shared=frozenset({"SERIAL-md0"}))
+    refused(machine, "that tells whether it is serial=SERIAL-md0", RefusedError, *DEVICES)
+
+
+def test_superblocks_of_an_earlier_version_name_no_raid(machine: Machine) -> None:
+    machine.set(raid="")
+    attached = attach.attach(Mapper(), wish(machine, *DEVICES))
+    assert line_of(machine).endswith(" 256 2 raid serial=SERIAL-md0")
+    assert attached.remarks == (
+        f"no superblock of set {SET} names the RAID: {machine.path('md0')} is taken for it, and is"
+        " recorded as serial=SERIAL-md0",
+    )
+
+
+def test_a_raid_that_never_had_a_name_is_taken_and_told(machine: Machine) -> None:
+    machine.set(raid="")
+    machine.change("md0", serial="")
+    attached = attach.attach(Mapper(), wish(machine, *DEVICES))
+    assert line_of(machine).endswith(" 256 0")
+    (remark,) = attached.remarks
+    assert remark.endswith("is taken for it, and has no WWN, serial number or UUID to be recorded")
+
+
+def test_the_newest_superblock_names_the_raid(machine: Machine) -> None:
+    """A cut may have left the name from before --new-raid on a device."""
+    images = machine.set()
+    images.superblock(1, 1, version=2, raid=b"serial=ANOTHER")
+    refused(machine, "is for the RAID serial=ANOTHER", RefusedError, *DEVICES)
 
 
 def test_the_raid_is_no_candidate(machine: Machine) -> None:
@@ -192,7 +277,10 @@ def test_a_device_that_comes_late_is_waited_for() -> None:
     assert attach.patiently(attempt, 100, lambda pause: None, lambda: next(times)) == "attached"
 
 
-@pytest.mark.parametrize("error", [attach.NothingError("none"), sets.MissingError("one")])
+@pytest.mark.parametrize(
+    "error",
+    [attach.NothingError("none"), sets.MissingError("one"), attach.NamelessError("two")],
+)
 def test_the_wait_has_an_end(error: SpekError) -> None:
     times = iter(range(0, 1000, 10))
     pauses: list[float] = []

@@ -47,11 +47,21 @@ def test_the_table_has_what_was_asked_for(machine: Machine) -> None:
     policy = Policy(copy="first", age_ms=5000)
     created = create.create(Mapper(), wish(machine, log_bytes=MIB, policy=policy))
     assert line_of(machine) == (
-        f"0 131072 spek-augment 9:0 8:0 2 8:1 8:2 256 6 format {created.uuid} copy first"
-        " age_ms 5000"
+        f"0 131072 spek-augment 9:0 8:0 2 8:1 8:2 256 8 format {created.uuid} raid"
+        " serial=SERIAL-md0 copy first age_ms 5000"
     )
     assert (created.log_blocks, created.remarks) == (256, ())
     assert created.node.endswith("mapper/nas")
+
+
+def test_a_raid_without_a_name_is_told(machine: Machine) -> None:
+    machine.change("md0", serial="")
+    created = create.create(Mapper(), wish(machine))
+    assert line_of(machine).endswith(f" 2 format {created.uuid}")
+    assert created.remarks == (
+        f"{machine.path('md0')} has no WWN, serial number or UUID: attach cannot tell it from"
+        " another RAID",
+    )
 
 
 def test_each_set_has_an_identity_of_its_own(machine: Machine) -> None:

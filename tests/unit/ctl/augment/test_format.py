@@ -19,6 +19,7 @@ SUPER: dict[str, Any] = {
     "announced": 2**40 + 2,
     "spans": [{"generation": 7, "first_seq": 2**33 - 5}, {"generation": 2**40, "first_seq": 2**34}],
 }  # fmt: skip
+NAMED = {**SUPER, "raid": b"wwn=naa.5000c500a1b2c3d4,serial=ZA1B2C"}
 HEADER: dict[str, Any] = {
     "generation": 3, "seq": 2**50, "block": 2**47 + 5, "blocks": 2, "crc": [1, 2**32 - 1],
 }  # fmt: skip
@@ -39,7 +40,7 @@ def test_a_superblock_comes_back() -> None:
     decoded = format.superblock(block_of("super", SUPER))
     assert decoded is not None
     fields = {name: value for name, value in SUPER.items() if name != "nr_spans"}
-    assert asdict(decoded) == {"uuid": SET, **fields, "spans": tuple(SUPER["spans"])}
+    assert asdict(decoded) == {"uuid": SET, **fields, "spans": tuple(SUPER["spans"]), "raid": ""}
     assert [decoded.generation_of(seq) for seq in (2**33, 2**34 - 1, 2**34)] == [7, 7, 2**40]
     assert decoded.age == (2**40 + 1, 7)
 
@@ -66,11 +67,21 @@ def test_a_header_has_room_for_32_checksums() -> None:
     assert format.header(bytes(wrong)) is None
 
 
-@pytest.mark.parametrize(("name", "fields"), [("super", SUPER), ("header", HEADER)])
+def test_the_name_of_the_raid_comes_back() -> None:
+    decoded = format.superblock(block_of("super", NAMED))
+    assert decoded is not None and decoded.raid == "wwn=naa.5000c500a1b2c3d4,serial=ZA1B2C"
+    longest = {**SUPER, "raid": b"w" * 251}
+    decoded = format.superblock(block_of("super", longest))
+    assert decoded is not None and decoded.raid == "w" * 251
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"), [("super", SUPER), ("super", NAMED), ("header", HEADER)]
+)
 def test_every_changed_bit_is_noticed_as_in_c(name: str, fields: dict[str, Any]) -> None:
     decode = {"super": format.superblock, "header": format.header}[name]
     block = bytearray(block_of(name, fields))
-    for bit in range(8 * 120):
+    for bit in (*range(8 * 120), *range(8 * 350, 8 * 610)):
         block[bit // 8] ^= 1 << bit % 8
         assert (decode(bytes(block)) is not None) == c_takes(name, bytes(block)), bit
         block[bit // 8] ^= 1 << bit % 8

@@ -59,8 +59,8 @@ def test_every_option_of_the_policy_becomes_a_feature(machine: Machine) -> None:
     assert machine.augment(*CREATE, *words) == ExitCode.OK
     _, _, uuid, *rest = features(machine).split()
     assert " ".join(rest) == (
-        "copy second stripe_blocks 32 sequential_blocks 256 high_blocks 128 low_blocks 64"
-        " age_ms 3600000 quiet_ms 5000 retry_ms 10000"
+        "raid serial=SERIAL-md0 copy second stripe_blocks 32 sequential_blocks 256 high_blocks 128"
+        " low_blocks 64 age_ms 3600000 quiet_ms 5000 retry_ms 10000"
     )
     assert len(uuid) == 36
 
@@ -111,6 +111,18 @@ def test_attach_by_scan_prints_the_node(
     output = capsys.readouterr()
     assert (output.out, output.err) == (f"{machine.dm.folder / 'mapper/nas'}\n", "")
     assert features(machine) == "2 age_ms 60000"
+
+
+def test_attach_refuses_another_raid_until_it_is_named(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.set()
+    machine.change("md0", serial="ANOTHER")
+    words = (*ATTACH, "--scan")
+    assert machine.augment(*words) == ExitCode.REFUSED
+    assert "give --new-raid ANOTHER" in capsys.readouterr().err
+    assert machine.augment(*words, "--new-raid", "ANOTHER") == ExitCode.OK
+    assert "and is for serial=ANOTHER now" in capsys.readouterr().err
 
 
 def test_attach_without_a_device_says_so(

@@ -72,6 +72,11 @@ def test_a_check_has_devices_and_the_log() -> None:
     ]
 
 
+def test_a_check_names_the_raid() -> None:
+    text = contents(msgspec.structs.replace(CHECK, raid="wwn=naa.5000c500a1b2c3d4"))
+    assert text.splitlines()[1] == "for the RAID wwn=naa.5000c500a1b2c3d4"
+
+
 def test_a_clean_end_and_many_ranges_are_told() -> None:
     ranges = [(2 * block, 2 * block + 1) for block in range(augment.MOST_RANGES + 2)]
     assert CHECK.log is not None
