@@ -263,14 +263,26 @@ def refuse_users(device: Device, roots: Roots, known: Known = none_known, tries:
     in_use = [holder.text for holder in holders(device, roots)] + _openers(device, roots, WRITERS)
     if in_use:
         raise RefusedError(f"{device.path} is in use: {'; '.join(in_use)}")
-    for path in claims_on_other_paths(device, roots):
-        _refuse_claimed(device, path, roots, known, tries)
+    if claimed := claimed_by_other_path(device, roots, known, tries):
+        raise RefusedError(f"{device.path} is in use: {claimed}")
 
 
-def _refuse_claimed(device: Device, path: Device, roots: Roots, known: Known, tries: int) -> None:
-    """Refuse a device of which another @path is claimed: to the kernel, paths are different disks,
-    which it lets different users claim. The claim is held for a moment only: a later user of that
-    path, who looks likewise, finds the claim of this one."""
+def claimed_by_other_path(
+    device: Device, roots: Roots = ROOTS, known: Known = none_known, tries: int = 1
+) -> str:
+    """The other path to the device that somebody has claimed, and who; empty if there is none.
+    NotPermittedError if that cannot be asked.
+
+    @known: asked only if another path is claimed; @tries: times that this has to be seen."""
+    paths = claims_on_other_paths(device, roots)
+    users = (_claimed(device, path, roots, known, tries) for path in paths)
+    return next(filter(None, users), "")
+
+
+def _claimed(device: Device, path: Device, roots: Roots, known: Known, tries: int) -> str:
+    """Ask by a claim whether another @path to a device is claimed: to the kernel, paths are
+    different disks, which it lets different users claim. The claim is held for a moment only: a
+    later user of that path, who looks likewise, finds the claim of @device."""
     name = f"{path.name}, another path to {device.disk},"
     try:
         number = (path.major, path.minor)
@@ -279,17 +291,17 @@ def _refuse_claimed(device: Device, path: Device, roots: Roots, known: Known, tr
         if error.errno == errno.EBUSY:
             if tries > 1:
                 time.sleep(_PAUSE_S)
-                return _refuse_claimed(device, path, roots, known, tries - 1)
+                return _claimed(device, path, roots, known, tries - 1)
             runs, claims = known()
-            users = explain_busy(path, runs, roots, claims)
-            raise RefusedError(f"{device.path} is in use: {name} is claimed: {users}") from error
+            return f"{name} is claimed: {explain_busy(path, runs, roots, claims)}"
         if error.errno not in (errno.EACCES, errno.EPERM, errno.ENOENT):
-            return  # The claim comes before the open of the driver: a path that is down is free.
+            return ""  # The claim comes before the open of the driver: a path that is down is free.
         text = f"{device.path} may be in use: {name} cannot be opened to see whether it is claimed"
         if namespaces.around().container:
             text += f"; {namespaces.device_remedy(path.path)}"
         raise NotPermittedError(f"{text} ({error.strerror})") from error
     os.close(fd)
+    return ""
 
 
 def list_of(signatures: Sequence[blkid.Signature]) -> str:

@@ -162,7 +162,7 @@ def change(
     """Put a disk into STATE: active, idle, standby or sleep.
 
     A disk in use is refused (exit code 4): mounted, swap, part of RAID, LVM or the like, open in a
-    process, or in a run or claim of spek.
+    process, in a run or claim of spek, or claimed by another path to it.
 
     ATA disks get IDLE, STANDBY or SLEEP; a disk that sleeps answers nothing until it is reset,
     which `set DEV active` does. SCSI disks get START STOP UNIT; sleep stops them until they are

@@ -52,22 +52,29 @@ def refuse_used(
     claims: Iterable[ClaimInfo] = (),
     roots: Roots = ROOTS,
 ) -> None:
-    """RefusedError if somebody uses the disk, or other namespaces of its controller, or if the
-    kernel has suspended it."""
+    """RefusedError if somebody uses the disk, or other namespaces of its controller, by whatever
+    path, or if the kernel has suspended it."""
     runs, claims = list(runs), list(claims)
-    for device in (chosen.device, *disk.neighbours(chosen, roots)):
-        users = safety.users(device, runs, claims, roots)
-        if users:
-            raise RefusedError(
-                f"{device.node} is in use: {'; '.join(users)}; --force changes its power state all"
-                " the same"
-            )
+    everything = (chosen.device, *disk.neighbours(chosen, roots))
+    for device in everything:
+        if users := safety.users(device, runs, claims, roots):
+            raise _in_use(device, "; ".join(users))
     status = disk.runtime_status(chosen)
     if status in ("suspended", "suspending"):
         raise RefusedError(
             f"{chosen.node} is suspended by the kernel, and a command would resume it; --force"
             " sends it all the same"
         )
+    # By an open, which would resume it.
+    for device in everything:
+        if users_there := safety.claimed_by_other_path(device, roots, lambda: (runs, claims)):
+            raise _in_use(device, users_there)
+
+
+def _in_use(device: Device, users: str) -> RefusedError:
+    return RefusedError(
+        f"{device.node} is in use: {users}; --force changes its power state all the same"
+    )
 
 
 def put(

@@ -231,6 +231,32 @@ def test_a_disk_in_use_is_refused(fake: FakeDisk, monkeypatch: pytest.MonkeyPatc
     change.refuse_used(fake.disk)
 
 
+def test_a_disk_that_is_claimed_by_another_path_is_refused(
+    fake: FakeDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing names a mount in another namespace, say: the kernel's claim is of one path."""
+    asked = []
+
+    def claimed(device: Device, roots: Roots, known: safety.Known) -> str:
+        asked.append((device.name, known()))
+        return "sdc, another path to sda, is claimed: a kernel user holds it exclusively"
+
+    monkeypatch.setattr(safety, "users", used_by([]))
+    monkeypatch.setattr(safety, "claimed_by_other_path", claimed)
+    with pytest.raises(RefusedError) as caught:
+        change.refuse_used(fake.disk)
+    assert caught.value.message == (
+        "/dev/sda is in use: sdc, another path to sda, is claimed: a kernel user holds it"
+        " exclusively; --force changes its power state all the same"
+    )
+    assert asked == [("sda", ([], []))]
+    # What is suspended is not opened to be asked.
+    fake.write("device/power/runtime_status", "suspended")
+    with pytest.raises(RefusedError, match="is suspended by the kernel"):
+        change.refuse_used(fake.disk)
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("status", ["suspended", "suspending"])
 def test_a_suspended_disk_is_refused(
     fake: FakeDisk, monkeypatch: pytest.MonkeyPatch, status: str
