@@ -42,7 +42,7 @@ class Look:
 def check(
     device: Device,
     opens: Opens,
-    destroy: Sequence[str],
+    destroy: Sequence[str] | None,
     roots: Roots = ROOTS,
     pause: Callable[[float], None] = time.sleep,
 ) -> str | None:
@@ -50,6 +50,7 @@ def check(
     --destroy; return a remark about those who have it open.
 
     @opens: asks the kernel for the opens of the device, the claim included; 0: not known now.
+    @destroy: None: of a device that keeps its contents, so that no option helps.
     """
     last = Look((), None)
     for attempt in range(LOOKS_FOR_UNKNOWN):
@@ -73,6 +74,8 @@ def check(
         " than processes have: by a kernel user without a claim, or a process that is not"
         " visible here"
     )
+    if destroy is None:
+        raise RefusedError(f"{device.path} is in use: {text}")
     if any(device.is_named_by(name) for name in destroy):
         return f"{device.path} will be overwritten although {text}"
     raise RefusedError(

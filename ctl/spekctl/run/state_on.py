@@ -30,7 +30,7 @@ from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
 from spekctl.kernel.records import RunInfo
 from spekctl.log import recorder
 from spekctl.log.buffer import Buffer
-from spekctl.run import candidates, state_log
+from spekctl.run import candidates, opens, state_log
 from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
 from spekctl.run.job import Request
 from spekctl.run.state_log import BLOCK, HEAD, RECORDS, SUBJECT, Subject
@@ -256,6 +256,10 @@ class StateCollector(Collector):
 
     def arm(self, claimed: Claimed) -> str:
         wish = self._request
+        # Before the log's own claim.
+        users = opens.check(
+            claimed.kernel, [self._device], wish.destroy, interrupts=claimed.interrupts
+        )
         self._log = log = self._open_log(self._device, wish.destroy, wish.write_allowed)
         log.begin(self._subject(claimed))
         open_buffer = self._request.rights.open_log
@@ -263,7 +267,7 @@ class StateCollector(Collector):
             self._buffers.append(open_buffer(claimed.info, index))
         self._thread = threading.Thread(target=self._follow, name="state-log", daemon=True)
         self._thread.start()
-        return log.remark
+        return "; ".join(filter(None, (log.remark, *users)))
 
     def _subject(self, claimed: Claimed) -> Subject:
         info = claimed.info

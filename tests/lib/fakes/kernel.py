@@ -142,6 +142,7 @@ class FakeKernel:
                 minor=target.minor,
                 diskseq=target.diskseq,
                 read_only=target.read_only,
+                opens=self.opens,
             )
             for target in targets
         )

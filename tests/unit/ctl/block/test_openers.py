@@ -74,6 +74,13 @@ def test_a_kernel_user_that_nothing_names_is_refused(files: Files) -> None:
     assert len(files.pauses) == openers.LOOKS_FOR_UNKNOWN - 1
 
 
+def test_of_a_device_that_keeps_its_contents_no_option_is_advised(files: Files) -> None:
+    files.counts = [2]
+    with pytest.raises(RefusedError) as refusal:
+        openers.check(disk(), files.opens, None, files.roots, files.pauses.append)
+    assert refusal.value.message == REFUSED.partition("; to overwrite")[0]
+
+
 def test_a_device_that_is_named_is_overwritten_all_the_same(files: Files) -> None:
     files.counts = [3]
     remark = files.check(("S123",))

@@ -20,7 +20,7 @@ from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
 from lib.waiting import LONG_S, eventually
 
-from spekctl.block import opening, safety
+from spekctl.block import openers, opening, safety
 from spekctl.block.device import Device
 from spekctl.errors import NotPermittedError, RefusedError, SpekError, UsageError
 from spekctl.kernel.records import RunInfo, RunState, TargetInfo, WorkerInfo
@@ -247,6 +247,30 @@ def test_writes_and_flushes_of_all_workers_get_into_the_log(image: Path) -> None
     log = kept(image)
     assert (log.writes, log.flushes, log.grains) == (2, 1, 1)
     assert (log.state.seed, log.state.stamp_id) == (5, 9)
+
+
+def test_a_device_that_an_unknown_user_has_open_is_refused(
+    image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is written as the devices of the run are, and not claimed by it."""
+    monkeypatch.setattr(openers, "LOOKS_FOR_UNKNOWN", 1)
+    monkeypatch.setattr(openers, "_files", lambda *_: set())
+    collector, request = collector_of(Records(), Records())
+    claimed = claimed_of(request)
+    kernel = claimed.kernel
+    assert isinstance(kernel, FakeKernel)
+    kernel.opens = 2
+    with pytest.raises(RefusedError, match="/dev/fake1 is in use: the kernel counts 1 more open"):
+        collector.arm(claimed)
+    assert kernel.claim_calls() == ["claim-new", "claim-del"]
+    assert not image.read_bytes().strip(b"\0")
+    collector = StateCollector(dataclasses.replace(request, destroy=["S124"]), OTHER)
+    assert collector.arm(claimed) == (
+        "it holds data; /dev/fake1 will be overwritten although the kernel counts 1 more open of it"
+        " than processes have: by a kernel user without a claim, or a process that is not visible"
+        " here"
+    )
+    collector.close()
 
 
 def await_trouble(collector: StateCollector) -> str:
