@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -56,6 +56,16 @@ class Wish:
         return [self.ssd, *self.spares]
 
 
+Count = Callable[[Sequence[Device], Sequence[str], Sequence[Device]], list[str]]
+
+
+def not_counted(
+    overwritten: Sequence[Device], destroy: Sequence[str], kept: Sequence[Device]
+) -> list[str]:
+    """For those that do not ask the kernel."""
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Created:
     """A cache that is attached."""
@@ -72,8 +82,10 @@ def create(
     runs: Iterable[RunInfo] = (),
     claims: Iterable[ClaimInfo] = (),
     roots: Roots = ROOTS,
+    count: Count = not_counted,
 ) -> Created:
-    """Check everything first, then let the module write superblocks and serve the RAID."""
+    """Check everything first, then let the module write superblocks and serve the RAID. @count:
+    refuses devices that users in the kernel have open whom nothing names; remarks."""
     check_name(wish.name)
     if not 1 <= len(wish.spares) <= MEMBERS:
         raise UsageError(f"a RAID has 1 to {MEMBERS} members, each with a --spare")
@@ -88,9 +100,11 @@ def create(
     identity = uuid.uuid4()
     name = raid_name.of_device(wish.raid)
     used = [wish.raid, *wish.overwritten]
+    # By a claim of its own, which has to be over before the next one.
+    remarks: list[str | None] = [*count(wish.overwritten, wish.destroy, [wish.raid])]
     with hold.pinned(used, runs, claims, roots) as look_again:
         with hold.held(used, runs, claims, roots):
-            remarks = [_look_at_raid(wish)]
+            remarks.append(_look_at_raid(wish))
             for device in wish.overwritten:
                 _, remark = safety.look(
                     device, device.diskseq, wish.destroy, True, roots, lambda: (runs, claims)

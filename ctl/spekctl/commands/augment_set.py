@@ -162,6 +162,7 @@ def create(
     from spekctl.augment import create as creating
     from spekctl.augment.mapper import Mapper
     from spekctl.block import device as devices
+    from spekctl.run import opens
     from spekctl.run.candidates import runs_and_claims
 
     policy = _take_policy(given)
@@ -176,7 +177,7 @@ def create(
         policy=policy,
         destroy=destroy,
     )
-    created = creating.create(mapper, wish, *runs_and_claims())
+    created = creating.create(mapper, wish, *runs_and_claims(), count=opens.check_of_command)
     click.echo(created.node)
     for remark in created.remarks:
         click.echo(f"spekctl: {remark}", err=True)

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from lib.core.augment_images import BLOCK, Images
 from lib.fakes.dmsetup import CLEAN, FakeDm
+from lib.fakes.kernel import FakeKernel
 
 from spekctl import cli
 from spekctl.augment import mapper
@@ -31,6 +32,7 @@ from spekctl.documents.augment import (
     Wakes,
 )
 from spekctl.errors import UsageError
+from spekctl.kernel import client
 from spekctl.run import candidates
 
 MIB = 1 << 20
@@ -123,6 +125,8 @@ class Machine:
         monkeypatch.setattr(safety, "verdict", lambda device, *_, **__: "".join(self.texts(device)))
         monkeypatch.setattr(safety, "explain_busy", lambda device, *_: self.texts(device)[0])
         monkeypatch.setattr(candidates, "runs_and_claims", lambda: ([], []))
+        self.kernel = FakeKernel()
+        monkeypatch.setattr(client, "connect", lambda: self.kernel)
 
     def add(self, name: str, size: int, major: int, minor: int) -> Device:
         path = self.root / name

@@ -13,8 +13,11 @@ from lib.ctl.schemas import validator
 from lib.guest import disk_images
 
 from spekctl import cli
+from spekctl.block import openers
 from spekctl.documents import augment
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, NoKernelSideError
+from spekctl.kernel import client
+from spekctl.kernel.client import Kernel
 
 
 @pytest.fixture
@@ -49,6 +52,37 @@ def test_create_prints_the_node_and_what_to_do_next(
         "spekctl: `spekctl augment monitor nas` tells it which members sleep",
         f"spekctl: after a restart: spekctl augment attach nas --scan --raid {raid}",
     ]
+
+
+def test_create_refuses_what_an_unknown_user_has_open(
+    machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a target in the kernel that has opened a device without a claim."""
+    monkeypatch.setattr(openers, "LOOKS_FOR_UNKNOWN", 1)
+    monkeypatch.setattr(openers, "_files", lambda *_: set())
+    machine.kernel.opens = 2
+    assert machine.augment(*CREATE) == ExitCode.REFUSED
+    text = f"{machine.path('sdz')} is in use: the kernel counts 1 more open of it than processes"
+    assert text in capsys.readouterr().err
+    assert machine.dm.sent("create") == []
+    # All others may be overwritten on request, and the RAID is not overwritten.
+    named = [word for name in ("sdz", "sda2", "sdb2") for word in ("--destroy", f"SERIAL-{name}")]
+    assert machine.augment(*CREATE, *named) == ExitCode.REFUSED
+    error = capsys.readouterr().err
+    assert f"{machine.path('md0')} is in use: the kernel counts 1 more open" in error
+    assert "--destroy" not in error
+    assert machine.kernel.claim_calls() == ["claim-new", "claim-del"] * 2
+
+
+def test_create_says_if_nobody_counts_unknown_users(
+    machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect() -> Kernel:
+        raise NoKernelSideError("spek is not loaded")
+
+    monkeypatch.setattr(client, "connect", connect)
+    assert machine.augment(*CREATE) == ExitCode.OK
+    assert "the module spek is not loaded, so whether a user" in capsys.readouterr().err
 
 
 def test_every_option_of_the_policy_becomes_a_feature(machine: Machine) -> None:
