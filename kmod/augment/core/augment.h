@@ -50,6 +50,8 @@
 #define SPEK_AUGMENT_MISSES		4096
 #define SPEK_AUGMENT_NONE		0xffffffffU
 #define SPEK_AUGMENT_NEVER		(~0ULL)
+/* End of an I/O that is not sent because it is a copy of something else. No device ends one so. */
+#define SPEK_AUGMENT_DAMAGED		(-EBADMSG)
 
 enum spek_augment_op {
 	SPEK_AUGMENT_READ,
@@ -157,6 +159,7 @@ struct spek_augment_bio {
  * @fua: forced unit access
  * @preflush: flush the device first
  * @encoded: the first block is what spek_augment_encode() makes; the bio's data follow
+ * @is_copy: a write of what was read: to be sent only if spek_augment_is_copy()
  * @record: number of the record with that header, below SPEK_AUGMENT_RECORDS; the same for the
  *	SSD, which comes first, and for the mirror, until both writes have ended;
  *	SPEK_AUGMENT_NONE: none
@@ -175,6 +178,7 @@ struct spek_augment_io {
 	bool fua;
 	bool preflush;
 	bool encoded;
+	bool is_copy;
 	u32 record;
 	u64 block;
 	u32 blocks;
@@ -386,12 +390,31 @@ struct spek_augment_destage {
 };
 
 /**
+ * struct spek_augment_mend_part - a part of a record in a buffer, on its way to a second device
+ * @header: header entry of the record
+ * @first: first entry of the part; @header: the part has the header
+ * @blocks: number of entries
+ * @from: device that it is read from
+ * @to: device that it is written to
+ * @reads: reads in flight
+ */
+struct spek_augment_mend_part {
+	u32 header;
+	u32 first;
+	u32 blocks;
+	u32 from;
+	u32 to;
+	u32 reads;
+};
+
+/**
  * struct spek_augment_mend - records that have to be copied to a second device
  * @first: header entry of the first record; the entries of headers are linked
  * @last: header entry of the last record
  * @begun: blocks of the first record, header included, whose copy has begun
  * @to: device to which the first record is copied
- * @pending: I/O in flight
+ * @pending: parts in flight
+ * @parts: these, by their buffer
  */
 struct spek_augment_mend {
 	u32 first;
@@ -399,6 +422,7 @@ struct spek_augment_mend {
 	u32 begun;
 	u32 to;
 	u32 pending;
+	struct spek_augment_mend_part parts[SPEK_AUGMENT_STAGES];
 };
 
 /**
@@ -574,6 +598,7 @@ void spek_augment_destage_all(struct spek_augment *m, u64 now_ns);
 bool spek_augment_next_io(struct spek_augment *m, struct spek_augment_io *io);
 bool spek_augment_next_answer(struct spek_augment *m, struct spek_augment_answer *answer);
 void spek_augment_encode(const struct spek_augment *m, u32 tag, u8 *to);
+bool spek_augment_is_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc);
 bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block);
 
 void spek_augment_format(const struct spek_augment_config *config, u32 device,

@@ -4,7 +4,8 @@
  * of a power cut or a missing member. Without it, the next loss of a device could lose data that
  * bios have read, or leave a gap in the log of the remaining device, which would end there.
  *
- * A copy goes to the place of the record, which holds no valid record on that device.
+ * A copy goes to the place of the record, which holds no valid record on that device. It is written
+ * only if it has the checksums of the record.
  */
 #include "machine.h"
 
@@ -28,32 +29,45 @@ void spek_augment_mend_note(struct spek_augment *m, u32 header)
 	mend->last = header;
 }
 
-static void read_part(struct spek_augment *m, u32 entry, u32 blocks, u32 to)
+static void read_part(struct spek_augment *m, u32 stage, u32 stage_block, u32 entry, u32 blocks)
 {
 	struct spek_augment_slot *slot;
 
 	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_MEND, SPEK_AUGMENT_READ,
-				   spek_augment_source(m, entry),
-				   (u64)entry + SPEK_AUGMENT_LOG_START, blocks);
+				   m->mend.parts[stage].from, (u64)entry + SPEK_AUGMENT_LOG_START,
+				   blocks);
 	slot->entry = entry;
-	slot->index = to;
-	slot->io.stage = spek_augment_stage_take(m);
-	m->mend.pending++;
+	slot->io.stage = stage;
+	slot->io.stage_block = stage_block;
+	m->mend.parts[stage].reads++;
 }
 
+/* The first part of a record has its header; the others read it as well, for its checksums. */
 static void begin_part(struct spek_augment *m)
 {
 	struct spek_augment_mend *mend = &m->mend;
 	const struct spek_augment_entry *header = &m->entries[mend->first];
+	u32 stage = spek_augment_stage_take(m);
+	struct spek_augment_mend_part *part = &mend->parts[stage];
 	u32 blocks = 1 + header->low - mend->begun;
+	u32 stage_block = mend->begun ? 1 : 0;
 
-	if (blocks > SPEK_AUGMENT_STAGE_BLOCKS)
-		blocks = SPEK_AUGMENT_STAGE_BLOCKS;
+	if (blocks > SPEK_AUGMENT_STAGE_BLOCKS - stage_block)
+		blocks = SPEK_AUGMENT_STAGE_BLOCKS - stage_block;
 	/* A record is valid only as a whole on one member: choose the member once. */
 	if (!mend->begun)
 		mend->to = header->state & SPEK_AUGMENT_NO_SSD ? SPEK_AUGMENT_SSD :
 								 spek_augment_any_mirror(m);
-	read_part(m, mend->first + mend->begun, blocks, mend->to);
+	part->header = mend->first;
+	part->first = mend->first + mend->begun;
+	part->blocks = blocks;
+	part->from = spek_augment_source(m, part->first);
+	part->to = mend->to;
+	part->reads = 0;
+	if (stage_block)
+		read_part(m, stage, 0, part->header, 1);
+	read_part(m, stage, stage_block, part->first, blocks);
+	mend->pending++;
 	mend->begun += blocks;
 	if (mend->begun <= header->low)
 		return;
@@ -74,7 +88,7 @@ bool spek_augment_mend_step(struct spek_augment *m)
 	struct spek_augment_mend *mend = &m->mend;
 
 	while (mend->first != SPEK_AUGMENT_NONE && m->free_stages &&
-	       m->nr_free_ios > SPEK_AUGMENT_KEPT_IOS)
+	       m->nr_free_ios > SPEK_AUGMENT_KEPT_IOS + 1)
 		begin_part(m);
 	return mend->first != SPEK_AUGMENT_NONE || mend->pending;
 }
@@ -86,24 +100,36 @@ static void end_part(struct spek_augment *m, const struct spek_augment_slot *slo
 	m->again = true;
 }
 
-static void read_end(struct spek_augment *m, const struct spek_augment_slot *slot, int error)
+/* What one device lacks the other one cannot give: the log is drained. */
+static void give_up(struct spek_augment *m, u32 entry, u32 blocks, u32 from)
 {
-	struct spek_augment_slot *write;
 	u32 i;
 
-	for (i = 0; error && i < slot->io.blocks; i++)
-		spek_augment_read_failed(m, slot->entry + i, slot->io.device);
+	for (i = 0; i < blocks; i++)
+		spek_augment_read_failed(m, entry + i, from);
+	m->keeps_log = false;
+}
+
+static void read_end(struct spek_augment *m, const struct spek_augment_slot *slot, int error)
+{
+	struct spek_augment_mend_part *part = &m->mend.parts[slot->io.stage];
+	struct spek_augment_slot *write;
+
 	if (error)
-		m->keeps_log = false;
-	/* Also cleared if the device was dropped meanwhile. */
+		give_up(m, slot->entry, slot->io.blocks, slot->io.device);
+	if (--part->reads)
+		return;
+	/* Also cleared if a device was dropped meanwhile. */
 	if (!m->keeps_log) {
 		end_part(m, slot);
 		return;
 	}
-	write = spek_augment_io_new(m, SPEK_AUGMENT_FOR_MEND, SPEK_AUGMENT_WRITE, slot->index,
-				    slot->io.block, slot->io.blocks);
-	write->entry = slot->entry;
+	write = spek_augment_io_new(m, SPEK_AUGMENT_FOR_MEND, SPEK_AUGMENT_WRITE, part->to,
+				    (u64)part->first + SPEK_AUGMENT_LOG_START, part->blocks);
+	write->entry = part->first;
 	write->io.stage = slot->io.stage;
+	write->io.stage_block = part->first == part->header ? 0 : 1;
+	write->io.is_copy = true;
 }
 
 static void write_end(struct spek_augment *m, const struct spek_augment_slot *slot, int error)
@@ -111,7 +137,9 @@ static void write_end(struct spek_augment *m, const struct spek_augment_slot *sl
 	u32 device = slot->io.device;
 	u32 i;
 
-	if (error)
+	if (error == SPEK_AUGMENT_DAMAGED)
+		give_up(m, slot->entry, slot->io.blocks, m->mend.parts[slot->io.stage].from);
+	else if (error)
 		spek_augment_drop(m, device);
 	for (i = 0; !error && i < slot->io.blocks; i++) {
 		struct spek_augment_entry *mended = &m->entries[slot->entry + i];
@@ -124,6 +152,42 @@ static void write_end(struct spek_augment *m, const struct spek_augment_slot *sl
 		}
 	}
 	end_part(m, slot);
+}
+
+/**
+ * spek_augment_is_copy() - check that a buffer has what the log has, before it is written
+ * @m: machine
+ * @tag: I/O that @is_copy
+ * @block: first block of its buffer, the header of the record
+ * @crc: CRC-32C of each block of the I/O; that of the header is not used
+ *
+ * A record was intact when it was adopted, but what has been read for the copy may be something
+ * else: a device that returns wrong data does not always say so. A copy of that would be the one
+ * that is read from then on.
+ *
+ * Return: false if the I/O must not be sent; it ends with SPEK_AUGMENT_DAMAGED.
+ */
+bool spek_augment_is_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc)
+{
+	const struct spek_augment_mend_part *part = &m->mend.parts[m->slots[tag].io.stage];
+	u32 done = part->first - part->header;
+	struct spek_augment_header header;
+	u32 i;
+
+	if (!spek_augment_header_decode(block, &header) ||
+	    header.blocks != m->entries[part->header].low || header.seq < m->tail_seq ||
+	    header.seq > m->issued_seq ||
+	    header.generation != spek_augment_generation_of(m, header.seq))
+		return false;
+	for (i = 0; i < sizeof(header.uuid); i++)
+		if (header.uuid[i] != m->config.uuid[i])
+			return false;
+	if (header.blocks && header.block != spek_augment_block_of(&m->entries[part->header + 1]))
+		return false;
+	for (i = done ? 0 : 1; i < part->blocks; i++)
+		if (crc[i] != header.crc[done + i - 1])
+			return false;
+	return true;
 }
 
 /**

@@ -25,9 +25,11 @@ class Machine:
     """A machine that has been started; I/O succeeds as soon as it is issued, unless @by_hand.
 
     @adopted: blocks of which the log has a record each, as of an earlier life; then I/O is ended by
-    hand. @holders: bitmap of the devices that have them."""
+    hand. @length: blocks of each of these records. @holders: bitmap of the devices that have
+    them."""
 
     adopted: Sequence[int] = ()
+    length: int = 1
     holders: int = (2 << MEMBERS) - 1
 
     def __init__(self, **policy: Any) -> None:
@@ -53,7 +55,9 @@ class Machine:
         self.lib.spek_augment_init(self.machine, config, self.memory)
         self.lib.spek_augment_recover(self.machine, scan)
         for block in self.adopted:
-            header = self.ffi.new("struct spek_augment_header *", {"block": block, "blocks": 1})
+            header = self.ffi.new(
+                "struct spek_augment_header *", {"block": block, "blocks": self.length}
+            )
             self.lib.spek_augment_adopt(self.machine, header, self.holders)
         self.lib.spek_augment_start(self.machine, 0)
         self.crc = self.ffi.new("u32[]", 256)

@@ -50,6 +50,7 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["adopted"] > cuts
     assert counts["crashes"] > cuts / 10
     assert counts["mended"] > cuts / 5
+    assert counts["garbled"] > cuts / 100
     assert counts["kept"] > cuts / 10
     # In sets that live calmly.
     assert counts["crowded"] > 0
@@ -205,6 +206,11 @@ FAULTS = {
         "mend.c",
         "	if (mend->begun <= header->low)",
         "	if (mend->begun < header->low)",
+    ),
+    "copies of records not checked": (
+        "mend.c",
+        "		if (crc[i] != header.crc[done + i - 1])",
+        "		if (crc[i] == header.crc[done + i - 1] + 1)",
     ),
     "copies of records not flushed": (
         "destage.c",

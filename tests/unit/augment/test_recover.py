@@ -31,6 +31,13 @@ class OnMember(TakenOver):
     holders = 1 << 3
 
 
+class Wide(OnSsd):
+    """A log of one record of 32 blocks."""
+
+    adopted = (70,)
+    length = 32
+
+
 class Long(TakenOver):
     adopted = tuple(range(60))
 
@@ -165,6 +172,77 @@ def test_a_record_on_one_device_gets_its_copy_first(
     machine.run()
     end_all(machine)
     assert (machine.stats.destaged, machine.machine.dirty) == (2, 0)
+
+
+CRC = [1000 + index for index in range(Wide.length)]
+# Place in the log and length.
+PARTS = [(0, 16), (16, 15), (31, 2)]
+
+
+def header_of(machine: Machine, **changes: Any) -> bytearray:
+    """The header of the record of Wide."""
+    fields = {
+        "uuid": bytes(range(1, 17)), "generation": 1, "seq": 1, "block": 70,
+        "blocks": Wide.length, "crc": CRC,
+    } | changes  # fmt: skip
+    block = bytearray(4096)
+    header = machine.ffi.new("struct spek_augment_header *", fields)
+    machine.lib.spek_augment_header_encode(header, machine.ffi.from_buffer("u8[]", block))
+    return block
+
+
+def is_copy(machine: Machine, tag: int, header: bytearray, crc: Sequence[int]) -> bool:
+    ffi = machine.ffi
+    block = ffi.from_buffer("u8[]", header)
+    return bool(machine.lib.spek_augment_is_copy(machine.machine, tag, block, list(crc)))
+
+
+def copying() -> tuple[Wide, list[Any]]:
+    """A machine that has read a record for its copy, and the writes of that."""
+    machine = Wide()
+    reads = [sent[2:4] for sent in machine.sent]
+    first, *others = ((LOG_START + place, blocks) for place, blocks in PARTS)
+    assert reads == [first, *(each for part in others for each in ((LOG_START, 1), part))]
+    for sent in machine.sent[:]:
+        machine.end(sent)
+    writes = machine.sent[:]
+    assert [sent[:4] for sent in writes] == [
+        (WRITE, 1, LOG_START + place, blocks) for place, blocks in PARTS
+    ]
+    return machine, writes
+
+
+def test_a_copy_has_the_checksums_of_its_record() -> None:
+    machine, writes = copying()
+    for (place, _, *_), sent in zip(PARTS, writes, strict=True):
+        tag = sent[-1]
+        assert machine.machine.slots[tag].io.is_copy
+        # Of the header itself, in the first block of the first part, it is not used.
+        crc = [7, *CRC][place : place + sent[3]]
+        assert is_copy(machine, tag, header_of(machine), crc)
+        for index in range(place == 0, sent[3]):
+            wrong = [each ^ (at == index) for at, each in enumerate(crc)]
+            assert not is_copy(machine, tag, header_of(machine), wrong), (place, index)
+        for changes in (
+            {"uuid": bytes(16)}, {"generation": 2}, {"seq": 2}, {"seq": 0}, {"block": 71},
+            {"blocks": 31, "crc": CRC[:31]},
+        ):  # fmt: skip
+            assert not is_copy(machine, tag, header_of(machine, **changes), crc), changes
+        torn = header_of(machine)
+        torn[40] ^= 1
+        assert not is_copy(machine, tag, torn, crc)
+
+
+@pytest.mark.parametrize("part", range(len(PARTS)))
+def test_what_is_on_one_device_and_was_read_wrongly_fails_the_machine(part: int) -> None:
+    """It would be served from the copy, and destaged."""
+    machine, writes = copying()
+    for number, sent in enumerate(writes):
+        machine.end(sent, -errno.EBADMSG if number == part else 0)
+    end_all(machine)
+    assert machine.machine.mode == FAILED
+    # No device is to blame for good: the next restart may read it.
+    assert machine.machine.live == (1 << len(DEVICES)) - 1
 
 
 @pytest.mark.parametrize(("lost", "mode"), [(2, NORMAL), (SSD, PASSING)])

@@ -56,6 +56,17 @@ static struct host_bio *bio_of(u32 number)
 
 /* ---- I/O ---- */
 
+/* A device that returns wrong data once, and does not say so. */
+static void garble(const struct spek_augment_io *io)
+{
+	if (!rig.faults.garble_rate ||
+	    rig.machine.slots[io->tag].purpose != SPEK_AUGMENT_FOR_MEND ||
+	    below(rig.faults.garble_rate))
+		return;
+	stages[io->stage][io->stage_block + below(io->blocks)][below(8)] ^= 1 << below(8);
+	rig.faults.has_garbled = true;
+}
+
 static void read_blocks(const struct spek_augment_io *io)
 {
 	u32 i;
@@ -68,6 +79,17 @@ static void read_blocks(const struct spek_augment_io *io)
 		if (io->stage != SPEK_AUGMENT_NONE)
 			memcpy(stages[io->stage][io->stage_block + i], from, BYTES);
 	}
+	garble(io);
+}
+
+static bool is_copy(const struct spek_augment_io *io)
+{
+	u32 crc[SPEK_AUGMENT_STAGE_BLOCKS];
+	u32 i;
+
+	for (i = 0; i < io->blocks; i++)
+		crc[i] = crc_of(stages[io->stage][io->stage_block + i]);
+	return spek_augment_is_copy(&rig.machine, io->tag, stages[io->stage][0], crc);
 }
 
 /* A record's header is encoded once, for the SSD, as the module does. */
@@ -141,8 +163,16 @@ void rig_take(void)
 	rig.may_tear |= rig.machine.mode >= SPEK_AUGMENT_DRAINING;
 	if (rig.machine.mode == SPEK_AUGMENT_NORMAL || rig.machine.mode == SPEK_AUGMENT_PASSING)
 		rig.in_use = rig.machine.super.devices;
-	while (spek_augment_next_io(&rig.machine, &io))
-		issue(&io);
+	while (spek_augment_next_io(&rig.machine, &io)) {
+		if (!io.is_copy || is_copy(&io)) {
+			issue(&io);
+			continue;
+		}
+		rig.counts.garbled++;
+		if (!rig.faults.has_garbled)
+			rig_fail("an intact copy is refused", io.block, io.blocks);
+		spek_augment_complete(&rig.machine, rig.now_ns, io.tag, SPEK_AUGMENT_DAMAGED);
+	}
 	check_waiting(&rig.machine);
 }
 
@@ -316,12 +346,14 @@ void rig_settle(void)
 
 /*
  * A record that no flush has covered may have survived a cut on one device only. If that device
- * fails before recovery has ended, recovery has to be repeated without it.
+ * fails before recovery has ended, recovery has to be repeated without it; if it has returned wrong
+ * data, with it.
  */
 bool rig_failed_in_recovery(void)
 {
 	return rig.machine.mode == SPEK_AUGMENT_FAILED &&
-	       rig.machine.generation == rig.first_generation && rig.faults.victim < DEVICES;
+	       rig.machine.generation == rig.first_generation &&
+	       (rig.faults.victim < DEVICES || rig.faults.has_garbled);
 }
 
 /*
