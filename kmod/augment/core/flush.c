@@ -15,7 +15,9 @@ static bool answer_flushed(struct spek_augment *m)
 	     bio = spek_augment_pop(m, &waiting)) {
 		struct spek_augment_request *request = &m->requests[bio];
 
-		if (request->target > m->flushed_seq && spek_augment_is_stuck(m))
+		/* What was flushed before a failure may be lost with it. */
+		if (m->mode == SPEK_AUGMENT_FAILED ||
+		    (request->target > m->flushed_seq && spek_augment_is_stuck(m)))
 			request->error = -EIO;
 		if (request->target <= m->flushed_seq || request->error) {
 			spek_augment_push(m, &m->answers, bio);
