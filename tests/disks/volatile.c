@@ -16,6 +16,8 @@
  *	lost		bitmap of disks whose I/O fails
  *	lose, lose_after	these disks, a bitmap, are lost after as many I/Os
  *	lies		flushes and FUA do nothing, so that tests can show that they find that
+ *	garble_after	as many reads of sector garble_sector of disk garble_disk from now are right but
+ *			for the last; 0: all are
  * and to be read: carried (I/Os), cuts, dropped (sectors lost at cuts), torn (of writes under way).
  */
 #include <linux/bio.h>
@@ -62,6 +64,8 @@ static struct volatile_disk all[MAX_DISKS];
 static bool is_on = true;
 static unsigned int cut_after, lose, lose_after, lost;
 static bool lies;
+static unsigned int garble_disk, garble_after;
+static unsigned long garble_sector;
 static unsigned long carried, cuts, dropped, torn;
 static DEFINE_MUTEX(power_lock);	/* protects all above from "all" on */
 
@@ -71,6 +75,9 @@ static struct workqueue_struct *queue;
 
 module_param(lost, uint, 0644);
 module_param(lies, bool, 0644);
+module_param(garble_disk, uint, 0644);
+module_param(garble_sector, ulong, 0644);
+module_param(garble_after, uint, 0644);
 module_param(carried, ulong, 0444);
 module_param(cuts, ulong, 0444);
 module_param(dropped, ulong, 0444);
@@ -122,6 +129,14 @@ static void write_sector(struct volatile_disk *disk, unsigned long sector, const
 		make_durable(disk, sector);
 }
 
+static void read_sector(const struct volatile_disk *disk, unsigned long sector, u8 *data)
+{
+	memcpy(data, at(disk->image, sector), SECTOR);
+	if (garble_after && disk->number == garble_disk && sector == garble_sector &&
+	    !--garble_after)
+		data[0] ^= 1;
+}
+
 static void transfer(struct volatile_disk *disk, struct bio *bio)
 {
 	unsigned long sector = bio->bi_iter.bi_sector;
@@ -136,7 +151,7 @@ static void transfer(struct volatile_disk *disk, struct bio *bio)
 			if (op_is_write(bio_op(bio)))
 				write_sector(disk, sector, data + in, bio->bi_opf & REQ_FUA);
 			else
-				memcpy(data + in, at(disk->image, sector), SECTOR);
+				read_sector(disk, sector, data + in);
 		}
 		kunmap_local(data);
 	}

@@ -8,14 +8,30 @@ many below each file system, and says how far it has come in out/tests/guest-6.1
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import subprocess
+import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
-from guest.augment_cuts import BLOCK, Blocks, Campaign, History, NoCache, Setting, volatile_disks
+from guest.augment_cuts import (
+    BLOCK,
+    NAME,
+    Blocks,
+    Campaign,
+    History,
+    NoCache,
+    Setting,
+    contents,
+    read_all,
+    volatile_disks,
+    write,
+)
 from guest.augment_files import Files
-from lib.guest.disks import udev_at_rest
+from lib.guest.disks import mapped_disk, udev_at_rest
+from lib.waiting import eventually
 
 pytestmark = [pytest.mark.any_kernel, pytest.mark.usefixtures("augment_module")]
 
@@ -93,3 +109,47 @@ def test_disks_that_lie_are_noticed() -> None:
         power.set(lies=1)
         with pytest.raises(AssertionError, match=r"may hold|refused"):
             campaign.run(50, lambda _: None)
+
+
+def test_a_record_that_is_read_wrongly_is_not_copied() -> None:
+    """Recovery has compared it with its checksums, and reads it again for the second copy: its
+    mirror is missing."""
+    blocks, last = 32, 20  # of the record; the one that is read wrongly, in its second part
+    with volatile_disks(*SMALL) as power:
+        raid, ssd, *spares = (power.node(disk) for disk in range(4))
+
+        @contextlib.contextmanager
+        def attached(*devices: str, more: str = "") -> Iterator[str]:
+            ssd, *spares = devices
+            features = f"quiet_ms 1000000 retry_ms 50 {more}".split()
+            words = f"{raid} {ssd} {len(spares)} {' '.join(spares)} 256 {len(features)}"
+            line = f"0 {SMALL[0] << 11} spek-augment {words} {' '.join(features)}"
+            with mapped_disk(NAME, line) as node:
+                yield node
+
+        def mode() -> str:
+            done = subprocess.run(
+                ["dmsetup", "status", NAME], check=True, capture_output=True, text=True
+            )
+            return done.stdout.split()[3]
+
+        with attached(ssd, *spares, more=f"format {uuid.uuid4()}") as node:
+            fd = os.open(node, os.O_RDWR | os.O_DIRECT)
+            write(fd, 0, blocks, 1)
+            os.fsync(fd)
+            os.close(fd)
+        # It is read for recovery, and then for the copy.
+        sector = (2 + 1 + last) * BLOCK // 512
+        power.set(garble_disk=1, garble_sector=sector, garble_after=2)
+        with attached(ssd, "-", spares[1]):
+            eventually(lambda: mode() == "failed", "the copy is not refused")
+        assert power.get("garble_after") == 0
+        with attached(ssd, "-", spares[1]):
+            eventually(lambda: mode() == "normal", "the record is not recovered")
+        # The copy is whole, and all that is left.
+        with attached("-", "-", spares[1]) as node:
+            eventually(lambda: mode() == "passing", "the log is not drained")
+            fd = os.open(node, os.O_RDONLY | os.O_DIRECT)
+            data = read_all(fd, blocks)
+            os.close(fd)
+        assert data == b"".join(contents(block, 1) for block in range(blocks))
