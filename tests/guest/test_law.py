@@ -76,12 +76,12 @@ def test_service_time_is_the_devices_at_any_depth(
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_ios_in_flight_at_the_end_have_ages(controller: Controller, backend: str) -> None:
-    """Of a device that takes 400 ms, at depth 32, after 1 s: the third I/O of each slot.
+    """Of a device that takes 1.6 s, at depth 32, after 4 s: the third I/O of each slot.
 
     What completed before the end and how old the others were then is what their tracepoints say,
-    so that a virtual CPU may stand still at any time.
+    so that a virtual CPU may stand still; one that is due before the end may be issued after it.
     """
-    depth, latency_ns, time_ns = 32, 400 * MS, SECOND
+    depth, latency_ns, time_ns = 32, 1600 * MS, 4 * SECOND
     with null_disk(irqmode=2, completion_nsec=latency_ns, hw_queue_depth=64) as node:
         config = one_stream(
             node, depth=depth, backend=backend, time_ns=time_ns, interval_ns=time_ns, batch=1
@@ -99,7 +99,7 @@ def test_ios_in_flight_at_the_end_have_ages(controller: Controller, backend: str
     after = [times for times in done if times[0] >= end_ns]
     assert 0 < len(after) <= depth <= len(before) <= 2 * depth
     for metric, column in ((Metric.RESPONSE_AGE, 1), (Metric.SERVICE_AGE, 2)):
-        ages_ns = [end_ns - (times[0] - times[column]) for times in after]
+        ages_ns = [max(0, end_ns - (times[0] - times[column])) for times in after]
         aged = outcome.times(metric)
         assert count_of(aged) == outcome.in_flight() == len(after)
         assert (aged.sum_ns, aged.max_ns) == (sum(ages_ns), max(ages_ns))
