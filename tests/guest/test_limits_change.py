@@ -27,7 +27,7 @@ SIZES = [(4 * KIB, 2), (64 * KIB, 2), (200 * KIB, 1)]
 # In KiB, in this order, from the largest on: smaller, smaller than any part before, larger. More
 # than 127 the disks don't take on every kernel.
 LIMITS = (64, 8, 4, 32, 120)
-STEP_IOS = 100  # under each limit, and before the first one
+STEP_IOS = 50  # more than are in flight; twice as many under each limit
 DISKS = {
     "null_blk-bio": "bio",
     "null_blk-mq": "mq",
@@ -57,25 +57,38 @@ def config_for(node: str, backend: str, depth: int, batch: int) -> RunConfig:
         batch=batch,
         backend=backend,
         time_ns=3600 * 10**9,
+        # Counts are those of ended intervals.
+        interval_ns=10 * MS,
     )
 
 
-def run_while_limits_change(controller: Controller, config: RunConfig, node: str) -> Outcome:
+def run_while_limits_change(
+    controller: Controller, config: RunConfig, node: str
+) -> tuple[Outcome, dict[int, float]]:
+    """Outcome, and under each limit the mean number of requests of an I/O."""
     limit = queue_of(node) / "max_sectors_kb"
+    requests_of: dict[int, float] = {}
 
-    def ios() -> int:
-        return sum(cell.ios for cell in controller.stats(run))
+    def counts() -> tuple[int, int]:
+        cells = controller.stats(run)
+        return sum(cell.ios for cell in cells), sum(cell.requests for cell in cells)
+
+    def after(ios: int, what: str) -> tuple[int, int]:
+        eventually(lambda: counts()[0] >= ios, f"nothing completes {what}")
+        return counts()
 
     with controller.ready(config) as run:
         controller.run_start(run)
-        eventually(lambda: ios() >= STEP_IOS, "nothing completes")
+        ios, _ = after(STEP_IOS, "before a limit")
         for kib in LIMITS:
             limit.write_text(str(kib))
-            before = ios()
-            eventually(lambda: ios() >= before + STEP_IOS, f"nothing completes at {kib} KiB")  # noqa: B023
+            # What completes first may have been issued under the limit before.
+            first_ios, first_requests = after(ios + STEP_IOS, f"at {kib} KiB")
+            ios, requests = after(first_ios + STEP_IOS, f"at {kib} KiB")
+            requests_of[kib] = (requests - first_requests) / (ios - first_ios)
         controller.run_stop(run)
         info = controller.wait_done(run)
-        return Outcome(info, controller.stats(run))
+        return Outcome(info, controller.stats(run)), requests_of
 
 
 def complaints() -> list[str]:
@@ -91,16 +104,16 @@ def test_shrinking_limits_fail_nothing_and_miscount_nothing(
     with disk_for(case) as node:
         before, complained = disk_stat(node), complaints()
         config = config_for(node, DISKS[case], depth, batch)
-        outcome = run_while_limits_change(controller, config, node)
+        outcome, requests_of = run_while_limits_change(controller, config, node)
         after = disk_stat(node)
 
     assert (outcome.info.reason, outcome.info.errors) == (Reason.STOPPED, 0)
     assert complaints() == complained
     target = outcome.target
     assert outcome.requests() == target.reads + target.writes
-    assert outcome.ios(phase=Phase.MEASURE) > len(LIMITS) * STEP_IOS
+    assert outcome.ios(phase=Phase.MEASURE) > 2 * len(LIMITS) * STEP_IOS
     # Far more parts than slots were made for: 50 instead of one or two.
-    assert outcome.requests() > 2 * outcome.ios()
+    assert min(requests_of[8], requests_of[4]) > 2 > requests_of[120]
     if target.backend == "scsi":
         # The disk's statistics don't count SCSI commands.
         return
