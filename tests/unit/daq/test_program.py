@@ -261,6 +261,14 @@ def test_energy_in_a_file_becomes_mean_power(
     assert [values for _, values in rows] == [[None], [5_000_000], [10_000_000]]
 
 
+def naps(pid: int) -> int:
+    """How often threads of a process, but its first, have gone to sleep."""
+    files = [task / "status" for task in Path(f"/proc/{pid}/task").iterdir()]
+    texts = [file.read_text() for file in files if file.parent.name != str(pid)]
+    counts = (re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M) for text in texts)
+    return sum(int(count[1]) for count in counts if count)
+
+
 @pytest.mark.skipif(Path("/sys/module/spek_prober").exists(), reason="the prober is loaded here")
 def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> None:
     path = tmp_path / "watts.csv"
@@ -271,6 +279,9 @@ def test_a_file_waits_for_room_in_the_queue(program: Path, tmp_path: Path) -> No
         daq.until(lambda: "waiting for the prober" in daq.errors, "it doesn't wait")
         # What is logged goes into the queue next: a header, what fills that, and what waits.
         daq.until(lambda: log.read_text().count("\n") > 1 + 2048, "the queue does not fill up")
+        # One that dropped samples instead would go on to the end of the file.
+        slept = naps(daq.process.pid)
+        daq.until(lambda: naps(daq.process.pid) > slept + 3, "the reader does not look for room")
         assert daq.process.poll() is None, daq.errors
         daq.process.terminate()
         assert daq.process.wait(HANG_S) == 5
