@@ -355,7 +355,11 @@ def _power(
 
 def _power_text(known: Sequence[tuple[HostResult, HostRun]], hosts: int) -> str:
     """Why power is missing, host by host, and of which hosts where the others measured it."""
+    texts = {run.power_text for _, run in known}
     said = _grouped([(host.name, run.power_text) for host, run in known], hosts)
+    if len(texts) == 1 and len(known) == hosts:
+        # True of the fleet as of each host.
+        said = texts.pop()
     senders = [(host.name, run) for host, run in known if host.role is Role.CLIENT]
     without = [name for name, run in senders if run.power is None]
     if not without or len(without) == len(senders):

@@ -237,6 +237,8 @@ def test_why_a_host_did_not_measure_power_is_said_with_it() -> None:
     )
     neither = merge([silent])
     assert (neither.power, neither.power_text) == (None, "no feed is open")
+    alpha = of_host(result_of(Spec("alpha"), power_text="no feed is open"), facts_of(Spec("alpha")))
+    assert merge([silent, alpha]).power_text == "no feed is open"
 
 
 def test_a_target_without_a_meter_does_not_hide_the_power_of_the_clients() -> None:
