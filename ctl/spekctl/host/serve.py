@@ -345,8 +345,9 @@ def _check_same(ids: Mapping[str, str], devices: Sequence[Device]) -> None:
         device = here.get(path)
         if device is None:
             raise UsageError(f"ids: {path} is none of the run's devices")
-        # A second path to it may have come, or the name that udev has.
-        if not (device.is_named_by(identity) or device.shares(identity)):
+        # A second path to it may have come, which shares its names, or the name that udev has.
+        same_by_paths = bool(device.other_paths) and device.shares(identity)
+        if not (device.is_named_by(identity) or same_by_paths):
             raise RefusedError(
                 f"{path} is another device now: {identity} was chosen, and {device.identity} is"
                 " there; look at the devices again"

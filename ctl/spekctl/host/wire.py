@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 # Raised by a change that an older program would misunderstand; new fields and events do not.
-PROTOCOL = 3
+PROTOCOL = 4
 # Bytes of a request. A workload has at most some hundred streams.
 REQUEST_MAX = 1 << 20
 # Bytes of a log in one answer.

@@ -47,7 +47,7 @@ def test_it_serves_without_roots_rights_until_its_input_ends() -> None:
     with start(*host_words()) as process:
         assert process.stdout is not None
         hello = json.loads(process.stdout.readline())
-        assert (hello["event"], hello["protocol"]) == ("hello", 3) and "start" in hello["commands"]
+        assert (hello["event"], hello["protocol"]) == ("hello", 4) and "start" in hello["commands"]
         status = Path(f"/proc/{process.pid}/status").read_text()
         uids = re.findall(r"^Uid:\s+(.*)$", status, re.MULTILINE)
         assert "0" not in uids[0].split()
@@ -62,7 +62,7 @@ def test_it_serves_without_roots_rights_until_its_input_ends() -> None:
     ("words", "sentence"),
     [
         (host_words(first="exit"), "the host ended (status 1): sudo: a password is required"),
-        (host_words(protocol=1), "the host speaks protocol 1, this program 3"),
+        (host_words(protocol=1), "the host speaks protocol 1, this program 4"),
         (["/nowhere/sudo"], "cannot start /nowhere/sudo: No such file or directory"),
     ],
 )

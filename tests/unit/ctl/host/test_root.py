@@ -177,7 +177,7 @@ def peer(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[RootPe
     kernel.config = config_of("random-write-4k")
     asking = RootPeer(lambda: kernel)
     hello = asking.until("hello")
-    assert (hello["protocol"], hello["commands"]) == (3, wire.VERBS)
+    assert (hello["protocol"], hello["commands"]) == (4, wire.VERBS)
     yield asking
     asking.hang_up()
     asking.thread.join(SOON_S)

@@ -111,9 +111,19 @@ def test_a_disk_that_got_a_second_path_is_the_same(
     peer: Peer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its serial number then names two disks."""
-    second = disk(shared=frozenset({"S123"}))
+    second = disk(shared=frozenset({"S123"}), other_paths=("fake1",))
     monkeypatch.setattr(block_device, "find", lambda path: second)
     assert "answer" in peer.ask("dry-run", job={**JOB, "ids": {"/dev/fake0": "S123"}})
+
+
+def test_another_disk_with_the_serial_number_of_the_one_shown_is_refused(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as another logical unit, or a stick with a serial number that many have."""
+    twin = disk(shared=frozenset({"S123"}))
+    monkeypatch.setattr(block_device, "find", lambda path: twin)
+    error = peer.ask("dry-run", job={**JOB, "ids": {"/dev/fake0": "S123"}})["error"]
+    assert error["code"] == ExitCode.REFUSED
 
 
 def test_a_run_without_io_has_failed_and_says_why(peer: Peer, kernel: FakeKernel) -> None:
