@@ -256,8 +256,9 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     """Make one result of those of several hosts.
 
     The results are of `spekctl run` with --start-at, or of fleets. Integers, counts and histogram
-    buckets are added, so that the order does not matter. Runs that did not measure at the same time
-    are refused. The exit code is that of `run`: 1 if one of them failed; 9 if a host was lost.
+    buckets are added, so that the order does not matter. Runs whose measure phases are a second or
+    more apart are refused. The exit code is that of `run`: 1 if one of them failed; 9 if a host was
+    lost.
     """
     from spekctl.commands.deliver import deliver_result
     from spekctl.documents.result import load_result

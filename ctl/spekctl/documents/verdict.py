@@ -137,7 +137,7 @@ class Figure(Part, frozen=True):
             " counted by their ages where that makes it longer."
         ),
     ]
-    b: list[float]
+    b: Annotated[list[float], Meta(description="The same of B.")]
     median_a: Value
     median_b: Value
     shift: Annotated[float | None, Meta(description="Estimate of the change; null: unknown.")]

@@ -32,7 +32,8 @@ def lost_text(lost: int) -> str:
 
 @dataclass(slots=True)
 class Faults:
-    """Counts of a whole trace. @strict: the first record that cannot be read ends the reading."""
+    """Counts of a whole trace. @strict: the first record that cannot be read ends the reading,
+    and so does a log that has lost I/Os."""
 
     strict: bool = False
     bad: int = 0
