@@ -76,8 +76,7 @@ def fleet(folder: Path) -> Iterator[tuple[Agent, Processes]]:
             yield agent, hosts
         finally:
             agent.helper.close(0.1)
-            if agent.helper.alive:
-                os.kill(agent.helper.pid, signal.SIGKILL)
+            agent.helper.kill()
 
 
 def check_free(hosts: Processes) -> None:
