@@ -118,6 +118,11 @@ static bool watch_tags(struct spek_room *room, blk_opf_t opf)
 		return false;
 	room->ws = sbq_wait_ptr(tags, &room->next_ws);
 	sbitmap_add_wait_queue(tags, room->ws, &room->tag);
+	/*
+	 * Order the entry before the next look for a tag, which may find none without a barrier:
+	 * pairs with the one between the bit and waitqueue_active() in sbitmap_queue_clear().
+	 */
+	smp_mb();
 	return true;
 }
 
