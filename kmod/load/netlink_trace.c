@@ -14,13 +14,14 @@ static int claim_replay(const struct genl_info *info, const struct spek_run *run
 	if (!*replay)
 		return spek_genl_refuse(info->extack, info->attrs[SPEK_A_TRACE_RUN], -EINVAL,
 					"The run replays no trace, or has not opened its devices.");
+	/* Before the claim: once it is made, the removal of the run disowns the socket. */
+	spek_genl_own(&spek_netlink, info->snd_portid);
 	new = spek_replay_claim(*replay, info->snd_portid, &refusal);
+	if (new != 1)
+		spek_genl_disown(&spek_netlink, info->snd_portid);
 	if (new < 0)
 		return spek_genl_refuse(info->extack, info->attrs[SPEK_A_TRACE_RUN], new,
 					refusal.text);
-	/* The socket is open as long as this request is served. */
-	if (new)
-		spek_genl_own(&spek_netlink, info->snd_portid);
 	return 0;
 }
 
