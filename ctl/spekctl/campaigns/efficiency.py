@@ -138,7 +138,7 @@ def _of_one_system(reports: Sequence[tuple[Path, Report]]) -> Iterator[str]:
             unknown.append(str(path))
         elif first is None:
             first = path, targets
-        elif _identity(targets) != _identity(first[1]):
+        elif not _are_same(targets, first[1]):
             yield (
                 f"{path} is of {_listed(targets)}, {first[0]} of {_listed(first[1])}: metrics of"
                 " different systems cannot be compared"
@@ -148,9 +148,24 @@ def _of_one_system(reports: Sequence[tuple[Path, Report]]) -> Iterator[str]:
         yield f"{', '.join(unknown)} {name} no device: make sure that the system is the same"
 
 
-def _identity(targets: Sequence[TargetFacts]) -> list[tuple[str, int]]:
-    """A name changes with the order in which devices appear, a serial number does not."""
-    return sorted((target.serial or target.path, target.bytes) for target in targets)
+def _are_same(targets: Sequence[TargetFacts], others: Sequence[TargetFacts]) -> bool:
+    """Whether each device has its counterpart. A path changes with the order in which devices
+    appear, a serial number does not, but earlier versions had none of md arrays."""
+    left = list(others)
+    for target in targets:
+        same = [other for other in left if _is_same(target, other)]
+        if not same:
+            return False
+        left.remove(same[0])
+    return not left
+
+
+def _is_same(target: TargetFacts, other: TargetFacts) -> bool:
+    if target.serial and other.serial:
+        same = target.serial == other.serial
+    else:
+        same = target.path == other.path
+    return same and target.bytes == other.bytes
 
 
 def _listed(targets: Sequence[TargetFacts]) -> str:

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from spekctl import files
+from spekctl.block import replaced
 from spekctl.block.device import Device
 from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
@@ -126,14 +127,26 @@ def in_order(state: SavedState, devices: Sequence[Device]) -> list[Device]:
     run has devices that asus have of their own after those that it is striped over, however they
     were named."""
     left = list(devices)
-    ordered = []
-    for saved in state.devices:
-        same = [device for device in left if _identity(device) == _identity(saved.facts)]
-        if not same:
-            return list(devices)  # check_devices() says what is wrong
-        left.remove(same[0])
-        ordered.append(same[0])
-    return ordered + left
+    places: dict[int, Device] = {}
+    # One that has exactly the saved names is not left to one that had none.
+    for are_same in (_are_equal, _may_be_same):
+        for place, saved in enumerate(state.devices):
+            same = [device for device in left if are_same(saved.facts, device)]
+            if place not in places and same:
+                left.remove(same[0])
+                places[place] = same[0]
+    if len(places) < len(state.devices):
+        return list(devices)  # check_devices() says what is wrong
+    return [places[place] for place in sorted(places)] + left
+
+
+def _are_equal(facts: TargetFacts, device: Device) -> bool:
+    return _identity(facts) == _identity(device)
+
+
+def _may_be_same(facts: TargetFacts, device: Device) -> bool:
+    sizes = (facts.bytes, facts.logical_block) == (device.bytes, device.logical_block)
+    return sizes and not replaced.names_differ(facts, device)
 
 
 def _identity(device: Device | TargetFacts) -> tuple[str, str, int, int]:
@@ -141,7 +154,9 @@ def _identity(device: Device | TargetFacts) -> tuple[str, str, int, int]:
 
 
 def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> None:
-    """The devices must be those of the file, whatever they are called now."""
+    """The devices must be those of the file, whatever they are called now. A serial number or WWN
+    counts if it was known then and is now: udev may not have run, and earlier versions had none of
+    md arrays."""
     if len(devices) != len(state.devices):
         raise UsageError(
             f"{path} is about {len(state.devices)} devices, {len(devices)} were given; name all of"
@@ -155,10 +170,10 @@ def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> N
             ("capacity", f"{facts.bytes} bytes", f"{device.bytes} bytes"),
             ("logical block", f"{facts.logical_block} bytes", f"{device.logical_block} bytes"),
         ):
-            if was != now:
+            if was and now and was != now:
                 raise UsageError(
-                    f"{device.path} is not the device that {path} is about: its {what} is"
-                    f" {now or 'missing'}, that of {facts.path} was {was or 'missing'}"
+                    f"{device.path} is not the device that {path} is about: its {what} is {now},"
+                    f" that of {facts.path} was {was}"
                 )
 
 

@@ -71,12 +71,16 @@ def check_room(hot: Sequence[HotRange], slow: Device, fast: Device) -> None:
 def mapping_uuid(slow: Device, fast: Device) -> str:
     """What `dmsetup create --uuid` is to be given: it stands for both disks, whatever their numbers
     are, and is what a mapping has for a serial number, by which a test that is resumed knows its
-    device."""
+    device. The UUID of an md array is not part of it, as earlier versions had none."""
     facts = [
-        (disk.model, disk.serial, disk.wwn, disk.partition, disk.bytes) for disk in (slow, fast)
+        (disk.model, _serial(disk), disk.wwn, disk.partition, disk.bytes) for disk in (slow, fast)
     ]
     text = "\n".join(str(fact) for disk in facts for fact in disk)
     return f"SPEK_TIERED-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def _serial(disk: Device) -> str:
+    return "" if disk.driver == "md" or disk.driver.startswith("md_") else disk.serial
 
 
 def device_map(hot: Sequence[HotRange], slow: Device, fast: Device) -> str:

@@ -92,6 +92,13 @@ def test_devices_tell_whether_the_system_is_the_same(tmp_path: Path) -> None:
     (remark,) = efficiency.compare([*same, path]).remarks
     assert remark.startswith(f"{path} is of /dev/sda (1,000.0 GB), {same[0]} of /dev/sda")
     nameless = replace(first, serial="")
+    # An md array had no serial number in earlier versions.
+    paths = [written(tmp_path, "spc1e", targets=[nameless]), *same[1:]]
+    assert efficiency.compare(paths).remarks
+    paths[1] = written(tmp_path, "spc2e", targets=[first], passed=True)
+    assert efficiency.compare(paths).remarks == []
+    more = written(tmp_path, "spc2e", targets=[first, different], passed=True)
+    assert efficiency.compare([paths[0], more]).remarks
     elsewhere = [replace(nameless, path="/dev/sdc")]
     moved = written(tmp_path, "emerald", targets=elsewhere, passed=True)
     assert efficiency.compare([written(tmp_path, "spc1e", targets=[nameless]), moved]).remarks

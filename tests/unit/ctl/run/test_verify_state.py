@@ -71,6 +71,36 @@ def test_other_devices_are_refused(saved: Path, devices: Any, sentence: str) -> 
         verify_state.check_devices(saved, verify_state.load(saved), devices)
 
 
+def state_of(path: Path, *devices: Any) -> verify_state.SavedState:
+    info = info_of(*((0, GIB, GIB) for _ in devices))
+    kernel: Any = Written(MapInfo(0, 0, 5, bytes(8)))
+    facts = [device.facts(diskseq=1) for device in devices]
+    verify_state.save(path, kernel, config_of("random-write-4k"), info, facts)
+    return verify_state.load(path)
+
+
+@pytest.mark.parametrize("name", ["serial", "wwn"])
+def test_a_name_counts_if_it_was_known_and_is_now(tmp_path: Path, name: str) -> None:
+    """An md array of which no UUID was known then has one, or udev has not run."""
+    path = tmp_path / "state"
+    without, array, another = (
+        disk(**{"serial": "", "wwn": "", name: text}) for text in ("", "a1:b2", "c3:d4")
+    )
+    for before, now in ((without, array), (array, without)):
+        state = state_of(path, before)
+        verify_state.check_devices(path, state, verify_state.in_order(state, [now]))
+    with pytest.raises(UsageError, match="is c3:d4, that of /dev/fake0 was a1:b2"):
+        verify_state.check_devices(path, state_of(path, array), [another])
+
+
+def test_a_device_without_a_name_does_not_take_the_place_of_a_named_device(tmp_path: Path) -> None:
+    array, drive = disk("/dev/fake0", serial=""), disk("/dev/fake1", serial="S1")
+    state = state_of(tmp_path / "state", array, drive)
+    named = disk("/dev/fake2", serial="a1:b2")
+    assert verify_state.in_order(state, [drive, named]) == [named, drive]
+    assert verify_state.in_order(state, [named, disk(serial="S9")])[0] is named
+
+
 def test_devices_are_put_into_the_order_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "state"
     info = info_of((0, GIB, GIB), (0, GIB, GIB), (0, GIB, GIB))

@@ -71,6 +71,16 @@ def test_the_uuid_stands_for_both_disks() -> None:
     assert uuid not in {layout.mapping_uuid(*pair) for pair in others}
 
 
+@pytest.mark.parametrize("driver", ["md", "md_home"])
+def test_the_uuid_is_that_of_versions_without_uuids_of_md_arrays(driver: str) -> None:
+    before, array = (
+        disk("/dev/fake0", serial=text, driver=driver, model="") for text in ("", "a1:b2")
+    )
+    fast = disk("/dev/fake1", serial="B")
+    uuid = "SPEK_TIERED-62dc3630054ac6544b04c66a62332b30"
+    assert layout.mapping_uuid(before, fast) == layout.mapping_uuid(array, fast) == uuid
+
+
 def test_the_dense_ranges_are_those_of_the_workload(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
