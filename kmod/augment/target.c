@@ -411,7 +411,8 @@ static void augment_status(struct dm_target *ti, status_type_t type, unsigned in
 
 struct target_type spek_augment_target = {
 	.name = "spek-augment",
-	.version = { 1, 0, 0 },
+	/* 1.1: the feature raid */
+	.version = { 1, 1, 0 },
 	.features = DM_TARGET_SINGLETON,
 	.module = THIS_MODULE,
 	.ctr = augment_ctr,

@@ -28,7 +28,7 @@ from spekctl.augment.create import (
     with_stripe,
 )
 from spekctl.augment.format import SSD, name_of
-from spekctl.augment.mapper import Mapper, check_name
+from spekctl.augment.mapper import OLDER, Mapper, check_name
 from spekctl.augment.reader import Reader
 from spekctl.augment.sets import ForeignError, MissingError, Part, Set
 from spekctl.augment.table import MISSING, Policy, Table, features
@@ -154,8 +154,7 @@ def attach(
     check_apart(wish.raid, list(used.values()))
     policy = with_stripe(wish.policy, wish.raid)
     check_policy(policy, newest.log_blocks)
-    name, remark = _name_of_raid(wish, chosen)
-    mapper.check_target()
+    name, remark = _name_of_raid(wish, chosen, mapper.check_target())
     numbers = [number_of(used[number]) if number in used else MISSING for number in chosen.numbers]
     table = Table(
         sectors=raid_blocks(wish.raid) * SECTORS,
@@ -186,13 +185,16 @@ def _parts(candidates: Sequence[Device]) -> list[Part]:
     return parts
 
 
-def _name_of_raid(wish: Wish, chosen: Set) -> tuple[str | None, str]:
+def _name_of_raid(wish: Wish, chosen: Set, keeps_names: bool) -> tuple[str | None, str]:
     """The name that superblocks are to have from now on, None: that which they have, and a remark
-    for the user. Refuses a RAID that is not the one that they name."""
+    for the user. Refuses a RAID that is not the one that they name. @keeps_names: the module has
+    the feature for it; without it superblocks lose their names."""
     here = raid_name.of_device(wish.raid)
     text = chosen.newest.raid
     path, identity = wish.raid.path, wish.raid.identity
     if wish.new_raid is not None:
+        if not keeps_names:
+            raise RefusedError(f"--new-raid is not possible: {OLDER}")
         if not wish.raid.is_named_by(wish.new_raid):
             raise RefusedError(
                 f"--new-raid {wish.new_raid} does not name {path}, which is {identity}"
@@ -201,9 +203,12 @@ def _name_of_raid(wish: Wish, chosen: Set) -> tuple[str | None, str]:
         now = str(here) or f"{identity}, which {NAMELESS}"
         return str(here), f"set {chosen.uuid} was for {former}, and is for {now} now"
     if not text:
-        ending = f"is recorded as {here}" if here else f"{NAMELESS} to be recorded"
+        if here and not keeps_names:
+            ending = f"is not recorded: {OLDER}"
+        else:
+            ending = f"is recorded as {here}" if here else f"{NAMELESS} to be recorded"
         remark = f"no superblock of set {chosen.uuid} names the RAID: {path} is taken for it, and"
-        return str(here) or None, f"{remark} {ending}"
+        return (str(here) or None) if keeps_names else None, f"{remark} {ending}"
     before = raid_name.parse(text)
     if here and raid_name.differ(before, here):
         raise RefusedError(
@@ -215,7 +220,7 @@ def _name_of_raid(wish: Wish, chosen: Set) -> tuple[str | None, str]:
             f"{path} {NAMELESS} that tells whether it is {text}, the RAID of set {chosen.uuid}; if"
             f" it is, give --new-raid {identity}"
         )
-    return None, ""
+    return None, "" if keeps_names else f"set {chosen.uuid} loses the name of its RAID: {OLDER}"
 
 
 def _check_raid(device: Device, chosen: Set, used: dict[int, Device]) -> None:

@@ -22,7 +22,7 @@ from spekctl.augment.format import (
     MOST_LOG_BLOCKS,
     RECORD_BLOCKS,
 )
-from spekctl.augment.mapper import Mapper, check_name
+from spekctl.augment.mapper import OLDER, Mapper, check_name
 from spekctl.augment.table import Policy, Table, features
 from spekctl.block import augmented, safety
 from spekctl.block import device as devices
@@ -95,7 +95,7 @@ def create(
     log_blocks = log_blocks_of(wish)
     policy = with_stripe(wish.policy, wish.raid)
     check_policy(policy, log_blocks)
-    mapper.check_target()
+    keeps_names = mapper.check_target()
     runs, claims = list(runs), list(claims)
     identity = uuid.uuid4()
     name = raid_name.of_device(wish.raid)
@@ -116,12 +116,14 @@ def create(
             ssd=number_of(wish.ssd),
             spares=tuple(map(number_of, wish.spares)),
             log_blocks=log_blocks,
-            features=features(policy, identity, str(name) if name else None),
+            features=features(policy, identity, str(name) if name and keeps_names else None),
         )
         look_again()
         node = mapper.create(wish.name, identity, table)
     if not name:
         remarks.append(f"{wish.raid.path} {NAMELESS}: attach cannot tell it from another RAID")
+    elif not keeps_names:
+        remarks.append(f"attach cannot tell {wish.raid.path} from another RAID: {OLDER}")
     told = tuple(remark for remark in remarks if remark)
     return Created(node, identity, log_blocks, told)
 

@@ -31,6 +31,12 @@ from spekctl.errors import (
 )
 
 MODULE = "spek_augment"
+OLDER = (
+    f"the module {MODULE} that is loaded is of an earlier version, which keeps no names; detach all"
+    f" caches and load the newer one: `modprobe -r {MODULE} && modprobe {MODULE}`"
+)
+# Of the target, since it has the feature raid.
+_NAMES_SINCE = (1, 1)
 _CAP_SYS_ADMIN = 21
 _MOST_NAME = 127
 _NAME = re.compile(r"[A-Za-z0-9#+.:=@_][A-Za-z0-9#+.:=@_-]*")
@@ -89,14 +95,16 @@ class Mapper:
         """The device of a mapping."""
         return str(self._roots.dev / "mapper" / name)
 
-    def check_target(self) -> None:
-        """NoKernelSideError without the module."""
-        kinds = [line.split()[0] for line in self._call("targets").splitlines() if line.strip()]
-        if TARGET not in kinds:
+    def check_target(self) -> bool:
+        """Whether the module keeps names of RAIDs in superblocks; NoKernelSideError without the
+        module."""
+        match = re.search(rf"^{TARGET}\s+v(\d+)\.(\d+)\.", self._call("targets"), re.MULTILINE)
+        if match is None:
             raise NoKernelSideError(
                 f"the kernel has no device mapper target {TARGET}: load it by `modprobe {MODULE}`,"
                 f" or from a build by `insmod {MODULE}.ko`"
             )
+        return (int(match[1]), int(match[2])) >= _NAMES_SINCE
 
     def states(self) -> dict[str, State]:
         """All mappings, by name."""

@@ -36,7 +36,7 @@ refused = state["refuse"].get(words[0])
 if refused:
     end(refused + "\\nCommand failed.\\n", 1)
 if words == ["targets"]:
-    end("".join("%-16s v1.0.0\\n" % kind for kind in state["targets"]))
+    end("".join("%-16s v%s\\n" % (kind, state["version"]) for kind in state["targets"]))
 if words[:4] == ["status", "--noflush", "--target", "spek-augment"]:
     lines = ""
     for name, each in state["mappings"].items():
@@ -86,6 +86,7 @@ class FakeDm:
         self._write(
             {
                 "targets": ["linear", "spek-augment"],
+                "version": "1.1.0",
                 "mappings": {},
                 "calls": [],
                 "refuse": {},

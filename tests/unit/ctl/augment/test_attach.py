@@ -217,6 +217,34 @@ def test_a_raid_that_never_had_a_name_is_taken_and_told(machine: Machine) -> Non
     assert remark.endswith("is taken for it, and has no WWN, serial number or UUID to be recorded")
 
 
+@pytest.mark.parametrize(
+    ("raid", "sentence"),
+    [
+        ("", "md0 is taken for it, and is not recorded: the module spek_augment that is"),
+        ("serial=SERIAL-md0", f"set {SET} loses the name of its RAID: the module spek_augment"),
+    ],
+)
+def test_an_older_module_is_not_given_a_name(machine: Machine, raid: str, sentence: str) -> None:
+    """It refuses features that it does not know, and writes superblocks without a name."""
+    machine.dm.change(version="1.0.0")
+    machine.set(raid=raid)
+    attached = attach.attach(Mapper(), wish(machine, *DEVICES))
+    assert line_of(machine).endswith(" 256 0")
+    (remark,) = attached.remarks
+    assert sentence in remark
+
+
+def test_with_an_older_module_the_name_still_counts(machine: Machine) -> None:
+    machine.dm.change(version="1.0.0")
+    machine.set()
+    refused(
+        machine, "--new-raid is not possible: .* load the newer one", RefusedError,
+        *DEVICES, new_raid="SERIAL-md0",
+    )  # fmt: skip
+    replaced_raid(machine)
+    refused(machine, "md0 is the disk serial=ANOTHER", RefusedError, *DEVICES)
+
+
 def test_the_newest_superblock_names_the_raid(machine: Machine) -> None:
     """A cut may have left the name from before --new-raid on a device."""
     images = machine.set()

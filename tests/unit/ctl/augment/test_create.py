@@ -268,6 +268,15 @@ def test_a_device_of_another_set_is_refused(machine: Machine) -> None:
     )
 
 
+def test_an_older_module_is_not_given_a_name(machine: Machine) -> None:
+    machine.dm.change(version="1.0.0")
+    created = create.create(Mapper(), wish(machine))
+    ((*_, table),) = machine.dm.sent("create")
+    assert " raid " not in table
+    (remark,) = created.remarks
+    assert re.search(r"attach cannot tell .*md0 from another RAID: the module .* newer", remark)
+
+
 def test_without_the_module_nothing_is_opened(machine: Machine) -> None:
     machine.dm.change(targets=[])
     refused(machine, "load it by", NoKernelSideError)

@@ -73,6 +73,17 @@ def test_without_the_module_its_command_is_named(machine: Machine) -> None:
         Mapper().check_target()
 
 
+@pytest.mark.parametrize(
+    ("version", "keeps_names"),
+    [("1.0.0", False), ("1.0.9", False), ("1.1.0", True), ("1.10.0", True), ("2.0.0", True)],
+)
+def test_the_version_of_the_module_tells_whether_it_keeps_names(
+    machine: Machine, version: str, keeps_names: bool
+) -> None:
+    machine.dm.change(version=version)
+    assert Mapper().check_target() is keeps_names
+
+
 def test_a_name_that_is_taken_is_refused(machine: Machine) -> None:
     machine.attached()
     with pytest.raises(RefusedError, match="there is a mapping nas already"):
