@@ -53,7 +53,7 @@ _KINDS = {
 Known = Callable[[], tuple[Iterable[RunInfo], Iterable[ClaimInfo]]]
 
 # How often a claim of another path has to be seen of a device that is held, and the pause between.
-_PATIENCE = 20
+PATIENCE = 20
 _PAUSE_S = 0.1
 
 # Characters of a process's command line in a message.
@@ -246,7 +246,7 @@ def check_again(
     Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
     place of one does not matter.
     """
-    refuse_users(device, roots, known, _PATIENCE)
+    refuse_users(device, roots, known, PATIENCE)
     types = {signature.type for signature in before}
     new = [data for data in signatures_on(device, diskseq) if data.type not in types]
     if new:

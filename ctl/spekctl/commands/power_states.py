@@ -177,7 +177,7 @@ def change(
     power_change.check(chosen, target, timer_ns)
     if not force:
         power_change.refuse_used(chosen, *runs_and_claims())
-    power_change.put(chosen, target, timer_ns, force)
+    power_change.put(chosen, target, timer_ns, force, known=runs_and_claims)
     look = Observer(chosen).look()
     click.echo(f"{chosen.node}: {look.state}" + (f" ({look.detail})" if look.detail else ""))
     return 0

@@ -85,14 +85,21 @@ def put(
     roots: Roots = ROOTS,
     open_node: Opener = Node,
     asleep_folder: Path = asleep.FOLDER,
+    known: safety.Known = safety.none_known,
 ) -> None:
     """Put a disk into a power state that check() has passed. RefusedError if another disk has taken
-    its place since, also by force."""
+    its place since, also by force. @known: asked only if the disk is claimed by another path."""
     assert chosen.place is not None
     with contextlib.ExitStack() as stack:
         if not force:
-            for device in (chosen.device, *disk.neighbours(chosen, roots)):
+            everything = (chosen.device, *disk.neighbours(chosen, roots))
+            for device in everything:
                 stack.enter_context(_claim(device, roots))
+            # refuse_used() asked before the claim. From here on, a user of another path who asks
+            # likewise finds ours.
+            for device in everything:
+                if users := safety.claimed_by_other_path(device, roots, known, safety.PATIENCE):
+                    raise _in_use(device, users)
         try:
             channel = open_node(chosen.place)
         except OSError as error:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -255,6 +256,38 @@ def test_a_disk_that_is_claimed_by_another_path_is_refused(
     with pytest.raises(RefusedError, match="is suspended by the kernel"):
         change.refuse_used(fake.disk)
     assert len(asked) == 1
+
+
+def test_a_disk_that_is_claimed_by_another_path_after_the_look_gets_nothing(
+    fake: FakeDisk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run claims sdc and finds sda free; then sda is claimed here."""
+    held: list[str] = []
+    users_there: list[str] = []
+
+    @contextlib.contextmanager
+    def claim(device: Device, roots: Roots) -> Iterator[None]:
+        users_there.append("sdc, another path to sda, is claimed: a run of spek")
+        held.append(device.name)
+        yield
+        held.remove(device.name)
+
+    def claimed(
+        device: Device, roots: Roots, known: safety.Known = safety.none_known, tries: int = 1
+    ) -> str:
+        # A claim that is only a look of another user at this path passes by.
+        assert tries == (safety.PATIENCE if held else 1)
+        return users_there[0] if users_there else ""
+
+    monkeypatch.setattr(safety, "users", used_by([]))
+    monkeypatch.setattr(safety, "claimed_by_other_path", claimed)
+    monkeypatch.setattr(change, "_claim", claim)
+    channel = FakeChannel(scsi_answer=lambda cdb: GOOD)
+    change.refuse_used(fake.disk)
+    with pytest.raises(RefusedError, match="/dev/sda is in use: sdc, another path to sda, is"):
+        put(fake.disk, channel, tmp_path, "sleep")
+    assert (channel.sent, channel.opens) == ([], 0)
+    assert put(fake.disk, channel, tmp_path, "standby", force=True)
 
 
 @pytest.mark.parametrize("status", ["suspended", "suspending"])
