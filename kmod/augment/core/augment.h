@@ -239,7 +239,8 @@ struct spek_augment_stats {
  * struct spek_augment_entry - a block of the SSD; the number of the entry tells which
  * @next: next entry with the same hash
  * @low: lower half of the number of the block on the RAID; of a header, its blocks of data
- * @high: upper part
+ * @high: upper part; of the header of a record that was adopted, the low 16 bits of its sequence
+ *	number, by which its copy is checked
  * @state: state and flags
  * @member: mirror in the low 4 bits, reads in flight in the high 4
  */

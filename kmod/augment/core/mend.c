@@ -163,7 +163,8 @@ static void write_end(struct spek_augment *m, const struct spek_augment_slot *sl
  *
  * A record was intact when it was adopted, but what has been read for the copy may be something
  * else: a device that returns wrong data does not always say so. A copy of that would be the one
- * that is read from then on.
+ * that is read from then on. A read of another place may return an intact record, even of the same
+ * blocks of the RAID.
  *
  * Return: false if the I/O must not be sent; it ends with SPEK_AUGMENT_DAMAGED.
  */
@@ -176,7 +177,7 @@ bool spek_augment_is_copy(const struct spek_augment *m, u32 tag, const u8 *block
 
 	if (!spek_augment_header_decode(block, &header) ||
 	    header.blocks != m->entries[part->header].low || header.seq < m->tail_seq ||
-	    header.seq > m->issued_seq ||
+	    header.seq > m->issued_seq || (u16)header.seq != m->entries[part->header].high ||
 	    header.generation != spek_augment_generation_of(m, header.seq))
 		return false;
 	for (i = 0; i < sizeof(header.uuid); i++)

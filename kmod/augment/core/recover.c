@@ -276,6 +276,7 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
 		lacks |= SPEK_AUGMENT_NO_MIRROR;
 	m->entries[m->head].state = SPEK_AUGMENT_HEADER | lacks;
 	m->entries[m->head].low = header->blocks;
+	m->entries[m->head].high = m->issued_seq + 1;
 	m->entries[m->head].member = SPEK_AUGMENT_MEMBER + mirror;
 	spek_augment_mend_note(m, m->head);
 	for (i = 0; i < header->blocks; i++) {

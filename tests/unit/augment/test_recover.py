@@ -38,6 +38,12 @@ class Wide(OnSsd):
     length = 32
 
 
+class Twice(OnSsd):
+    """A log of two records of one block."""
+
+    adopted = (70, 70)
+
+
 class Long(TakenOver):
     adopted = tuple(range(60))
 
@@ -231,6 +237,17 @@ def test_a_copy_has_the_checksums_of_its_record() -> None:
         torn = header_of(machine)
         torn[40] ^= 1
         assert not is_copy(machine, tag, torn, crc)
+
+
+def test_a_copy_is_of_the_record_at_its_place() -> None:
+    """A read of another place returns an intact record, with older data of the same block."""
+    machine = Twice()
+    for sent in machine.sent[:]:
+        machine.end(sent)
+    for number, sent in enumerate(machine.sent, start=1):
+        for seq in (1, 2):
+            header = header_of(machine, seq=seq, blocks=1, crc=CRC[:1])
+            assert is_copy(machine, sent[-1], header, [7, CRC[0]]) == (seq == number)
 
 
 @pytest.mark.parametrize("part", range(len(PARTS)))
