@@ -21,8 +21,10 @@ from spekctl.augment import hold, log, raid_name, sets
 from spekctl.augment.create import (
     NAMELESS,
     SECTORS,
+    Count,
     check_apart,
     check_policy,
+    not_counted,
     number_of,
     raid_blocks,
     with_stripe,
@@ -143,8 +145,9 @@ def attach(
     runs: Iterable[RunInfo] = (),
     claims: Iterable[ClaimInfo] = (),
     roots: Roots = ROOTS,
+    count: Count = not_counted,
 ) -> Attached:
-    """Attach the set that the devices are."""
+    """Attach the set that the devices are. @count: as of create()."""
     check_name(wish.name)
     known = sets.gather(_parts(wish.candidates))
     chosen = sets.leave_out(known, wish.without)
@@ -166,12 +169,15 @@ def attach(
     )
     everything = [wish.raid, *used.values()]
     runs, claims = list(runs), list(claims)
+    # By a claim of its own, which has to be over before the next one. Nothing is overwritten that
+    # --destroy could name.
+    counted = count([], (), everything)
     with hold.pinned(everything, runs, claims, roots) as look_again:
         with hold.held(everything, runs, claims, roots):
             _check_raid(wish.raid, chosen, used)
         look_again()
         node = mapper.create(wish.name, newest.uuid, table)
-    told = (*([remark] if remark else []), *_remarks(chosen))
+    told = (*counted, *([remark] if remark else []), *_remarks(chosen))
     return Attached(node, newest.uuid, told)
 
 

@@ -254,6 +254,7 @@ def attach(
     from spekctl.augment import sets
     from spekctl.augment.mapper import Mapper
     from spekctl.block import device as devices
+    from spekctl.run import opens
     from spekctl.run.candidates import runs_and_claims
 
     if scan == bool(paths):
@@ -276,7 +277,7 @@ def attach(
             gives_up=give_up_unread,
             new_raid=new_raid,
         )
-        return attaching.attach(mapper, wish, *runs_and_claims())
+        return attaching.attach(mapper, wish, *runs_and_claims(), count=opens.check_of_command)
 
     attached = attaching.patiently(attempt, wait_ns)
     click.echo(attached.node)

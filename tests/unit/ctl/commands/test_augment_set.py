@@ -74,7 +74,25 @@ def test_create_refuses_what_an_unknown_user_has_open(
     assert machine.kernel.claim_calls() == ["claim-new", "claim-del"] * 2
 
 
-def test_create_says_if_nobody_counts_unknown_users(
+def test_attach_refuses_what_an_unknown_user_has_open(
+    machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log and all writes to come would go on beside it."""
+    monkeypatch.setattr(openers, "LOOKS_FOR_UNKNOWN", 1)
+    monkeypatch.setattr(openers, "_files", lambda *_: set())
+    machine.set()
+    machine.kernel.opens = 2
+    assert machine.augment(*ATTACH, "--scan") == ExitCode.REFUSED
+    error = capsys.readouterr().err
+    assert f"{machine.path('md0')} is in use: the kernel counts 1 more open of it" in error
+    assert "--destroy" not in error
+    assert machine.dm.sent("create") == []
+    assert machine.kernel.claim_calls() == ["claim-new", "claim-del"]
+    machine.kernel.opens = 1
+    assert machine.augment(*ATTACH, "--scan") == ExitCode.OK
+
+
+def test_create_and_attach_say_if_nobody_counts_unknown_users(
     machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def connect() -> Kernel:
@@ -82,6 +100,10 @@ def test_create_says_if_nobody_counts_unknown_users(
 
     monkeypatch.setattr(client, "connect", connect)
     assert machine.augment(*CREATE) == ExitCode.OK
+    assert "the module spek is not loaded, so whether a user" in capsys.readouterr().err
+    machine.dm.change(mappings={})
+    machine.set()
+    assert machine.augment(*ATTACH, "--scan") == ExitCode.OK
     assert "the module spek is not loaded, so whether a user" in capsys.readouterr().err
 
 
