@@ -12,7 +12,7 @@ from functools import partial
 
 from spekctl.block import openers
 from spekctl.block.device import Device
-from spekctl.errors import NoKernelSideError
+from spekctl.errors import NoKernelSideError, SpekError
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.run import claim, ending
@@ -50,20 +50,28 @@ def check(
 def check_of_command(
     devices: Sequence[Device], destroy: Sequence[str] = (), kept: Sequence[Device] = ()
 ) -> list[str]:
-    """The same for a command that does not need spek.ko otherwise: without it, a remark that nobody
-    has counted."""
+    """The same for a command that does not need spek.ko otherwise: if it cannot be asked, a remark
+    that nobody has counted."""
     try:
         kernel = client.connect()
     except NoKernelSideError:
-        names = ", ".join(device.path for device in (*devices, *kept))
-        return [
-            "the module spek is not loaded, so whether a user in the kernel that nothing names has"
-            f" one of {names} open is not known"
-        ]
+        return [_not_counted("is not loaded", devices, kept)]
+    except SpekError as error:
+        return [_not_counted(f"cannot be asked ({error.message})", devices, kept)]
+    except OSError as error:
+        return [_not_counted(f"cannot be asked ({error.strerror})", devices, kept)]
     try:
         return check(kernel, devices, destroy, kept)
     finally:
         kernel.close()
+
+
+def _not_counted(why: str, devices: Sequence[Device], kept: Sequence[Device]) -> str:
+    names = ", ".join(device.path for device in (*devices, *kept))
+    return (
+        f"the module spek {why}, so whether a user in the kernel that nothing names has one of"
+        f" {names} open is not known"
+    )
 
 
 def _opens(kernel: Kernel, number: int, index: int) -> int:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from lib.guest import disk_images
 from spekctl import cli
 from spekctl.block import openers
 from spekctl.documents import augment
-from spekctl.errors import ExitCode, NoKernelSideError
+from spekctl.errors import ExitCode, NoKernelSideError, SpekError
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 
@@ -92,19 +93,42 @@ def test_attach_refuses_what_an_unknown_user_has_open(
     assert machine.augment(*ATTACH, "--scan") == ExitCode.OK
 
 
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (NoKernelSideError("spek is not loaded"), "is not loaded"),
+        (SpekError("it is an older one"), r"cannot be asked \(it is an older one\)"),
+        (PermissionError(1, "Operation not permitted"), r"cannot be asked \(Operation not perm"),
+    ],
+)
 def test_create_and_attach_say_if_nobody_counts_unknown_users(
-    machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    machine: Machine,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    why: str,
 ) -> None:
     def connect() -> Kernel:
-        raise NoKernelSideError("spek is not loaded")
+        raise error
 
     monkeypatch.setattr(client, "connect", connect)
     assert machine.augment(*CREATE) == ExitCode.OK
-    assert "the module spek is not loaded, so whether a user" in capsys.readouterr().err
+    assert re.search(f"the module spek {why}.* so whether a user", capsys.readouterr().err)
     machine.dm.change(mappings={})
     machine.set()
     assert machine.augment(*ATTACH, "--scan") == ExitCode.OK
-    assert "the module spek is not loaded, so whether a user" in capsys.readouterr().err
+    assert re.search(f"the module spek {why}.* so whether a user", capsys.readouterr().err)
+
+
+def test_a_count_that_fails_creates_nothing(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def claim_new(*given: object, **more: object) -> int:
+        raise SpekError("the claim fails")
+
+    monkeypatch.setattr(machine.kernel, "claim_new", claim_new)
+    assert machine.augment(*CREATE) == ExitCode.RUN_FAILED
+    assert machine.dm.sent("create") == []
 
 
 def test_every_option_of_the_policy_becomes_a_feature(machine: Machine) -> None:
