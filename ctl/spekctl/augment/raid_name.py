@@ -10,6 +10,7 @@ another disk of the machine has as well is not part of it.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -46,7 +47,7 @@ def of_device(device: Device) -> Name:
     # Paths to one unit share a WWN. What shares a serial number may be anything.
     serial = "" if device.serial in device.shared else device.serial
     part = str(device.partition) if device.partition else ""
-    return Name(_value(device.wwn), _value(serial), part)
+    return Name(_value(_wwn(device)), _value(serial), part)
 
 
 def parse(text: str) -> Name:
@@ -63,6 +64,11 @@ def differ(before: Name, here: Name) -> bool:
 def are_comparable(before: Name, here: Name) -> bool:
     """Whether both have a WWN, or both a serial number."""
     return bool((before.wwn and here.wwn) or (before.serial and here.serial))
+
+
+def _wwn(device: Device) -> str:
+    """As sysfs has it. Without that it is from udev, which writes those of SCSI with 0x."""
+    return re.sub("^0x", "naa.", device.wwn)
 
 
 def _value(text: str) -> str:

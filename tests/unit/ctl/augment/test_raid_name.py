@@ -31,6 +31,9 @@ def disk(machine: Machine) -> Device:
         ({"wwn": "", "serial": "LVM-abc"}, "serial=LVM-abc"),
         ({"wwn": "", "serial": "\u00fc"}, "serial=%C3%BC"),
         ({"wwn": "", "serial": "", "partition": 3}, ""),
+        # As udev has it.
+        ({"wwn": "0x5000c500a1b2c3d4", "serial": ""}, "wwn=naa.5000c500a1b2c3d4"),
+        ({"wwn": "eui.0x", "serial": ""}, "wwn=eui.0x"),
         # Paths to one unit have all names in common, and only the WWN says that they do.
         ({"shared": frozenset({"naa.5000c500a1b2c3d4", "ZA 1,B\\2"})}, "wwn=naa.5000c500a1b2c3d4"),
     ],
