@@ -202,7 +202,8 @@ def _name_of_raid(wish: Wish, chosen: Set, keeps_names: bool) -> tuple[str | Non
         if not keeps_names:
             raise RefusedError(f"--new-raid is not possible: {OLDER}")
         if not wish.raid.is_named_by(wish.new_raid):
-            raise RefusedError(
+            # Without a name, it may still get the one that is given.
+            raise (RefusedError if here else NamelessError)(
                 f"--new-raid {wish.new_raid} does not name {path}, which is {identity}"
             )
         former = f"the RAID {text}" if text else "a RAID that no superblock names"

@@ -183,6 +183,23 @@ def test_the_new_raid_is_the_one_that_is_named(machine: Machine) -> None:
     )  # fmt: skip
 
 
+def test_the_name_of_the_new_raid_is_waited_for(machine: Machine) -> None:
+    """At boot, udev may not have looked at the disk yet."""
+    machine.set()
+    replaced_raid(machine, serial="", diskseq=7)
+
+    def attempt() -> attach.Attached:
+        return attach.attach(Mapper(), wish(machine, *DEVICES, new_raid="ANOTHER"))
+
+    with pytest.raises(attach.NamelessError, match=r"--new-raid ANOTHER does not name .*9:0/7$"):
+        attempt()
+    times = iter(range(0, 1000, 10))
+    attach.patiently(
+        attempt, 100, lambda _: machine.change("md0", serial="ANOTHER"), times.__next__
+    )
+    assert line_of(machine).endswith(" 256 2 raid serial=ANOTHER")
+
+
 def test_a_disk_without_a_name_is_not_taken_for_a_raid_with_one(machine: Machine) -> None:
     machine.set()
     replaced_raid(machine, serial="", diskseq=7)
