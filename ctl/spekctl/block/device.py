@@ -276,6 +276,11 @@ def queue_attribute(device: Device, name: str) -> str:
     return _text(disk / "queue" / name)
 
 
+def start_sector(device: Device) -> int:
+    """Where a partition begins on its disk, in sectors of 512 bytes; 0 for a disk."""
+    return _number(device.sysfs / "start") if device.partition else 0
+
+
 def atomic_units(device: Device) -> tuple[int, int]:
     """Bytes of the smallest and of the largest atomic write; 0 and 0 if it has none, or if it
     is a partition whose start would misalign them."""
@@ -284,8 +289,7 @@ def atomic_units(device: Device) -> tuple[int, int]:
     least, most, boundary = (
         _number(disk / "queue" / name) for name in (*names, "atomic_write_boundary_bytes")
     )
-    start = _number(device.sysfs / "start") * 512 if device.partition else 0
-    if not least or start % max(least, boundary):
+    if not least or start_sector(device) * 512 % max(least, boundary):
         return 0, 0
     return least, most
 

@@ -47,7 +47,16 @@ def test_a_name_is_one_word_and_comes_back(
     assert raid_name.parse(text) == (name if text else Name())
 
 
+def test_the_place_of_a_partition_is_part_of_its_name(disk: Device) -> None:
+    (disk.sysfs / "start").write_text("2048\n")
+    name = raid_name.of_device(msgspec.structs.replace(disk, partition=3, serial=""))
+    assert str(name) == "wwn=naa.5000c500a1b2c3d4,part=3,start=2048"
+    assert raid_name.parse(str(name)) == name
+    assert raid_name.of_device(disk).start == ""
+
+
 def test_the_longest_name_is_within_a_superblock(disk: Device) -> None:
+    (disk.sysfs / "start").write_text(f"{(1 << 63) // 512}\n")
     names = {
         str(raid_name.of_device(msgspec.structs.replace(disk, partition=128, wwn=wwn, serial=wwn)))
         for wwn in (NVME, NVME + "0", "\u20ac" * 129)
@@ -73,6 +82,9 @@ def test_what_a_later_version_adds_is_left_out() -> None:
         (Name("a", "b"), Name("a", "c"), True, True),
         (Name("a", "b", "1"), Name("a", "b", "2"), True, True),
         (Name("a", "b", "1"), Name("a", "b"), True, True),
+        (Name("a", "b", "1", "64"), Name("a", "b", "1", "64"), False, True),
+        (Name("a", "b", "1", "64"), Name("a", "b", "1", "2048"), True, True),
+        (Name("a", "b", "1"), Name("a", "b", "1", "2048"), False, True),
         (Name("a"), Name(), False, False),
     ],
 )
