@@ -262,6 +262,49 @@ def test_what_is_on_one_device_and_was_read_wrongly_fails_the_machine(part: int)
     assert machine.machine.live == (1 << len(DEVICES)) - 1
 
 
+def assert_drained(machine: Machine) -> None:
+    """The log went to the RAID, and no part of a record to another place of the log."""
+    issued = end_all(machine)
+    places = [sent[1:3] for sent in issued if sent[0] == WRITE]
+    assert [place for place in places if place[0] != RAID and place[1] >= LOG_START] == []
+    state = machine.machine
+    assert (state.mode, state.dirty, machine.stats.destaged) == (NORMAL, 0, Wide.length)
+    assert state.mend.pending == 0
+    assert (state.free_stages, sum(state.stage_uses)) == (len(state.stage_uses), 0)
+
+
+def reads_of(machine: Machine, part: int, data_first: bool) -> list[Any]:
+    """Of the header and of the blocks of a part that is not the first."""
+    reads = machine.sent[2 * part - 1 : 2 * part + 1]
+    return sorted(reads, key=lambda sent: (sent[2:4] == (LOG_START, 1)) == data_first)
+
+
+@pytest.mark.parametrize("data_first", [False, True])
+@pytest.mark.parametrize("part", [1, 2])
+def test_a_part_whose_header_cannot_be_read_is_not_written(part: int, data_first: bool) -> None:
+    machine = Wide()
+    for sent in reads_of(machine, part, data_first):
+        is_header = sent[2:4] == (LOG_START, 1)
+        machine.end(sent, -errno.EIO if is_header else 0)
+    assert_drained(machine)
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+@pytest.mark.parametrize("data_first", [False, True])
+@pytest.mark.parametrize("part", [1, 2])
+def test_a_part_is_not_written_after_a_loss_between_its_reads(
+    part: int, data_first: bool, lost: int
+) -> None:
+    """Of the member that gets the copies, or of another one."""
+    machine = Wide()
+    first, second = reads_of(machine, part, data_first)
+    machine.end(first)
+    machine.lib.spek_augment_lose(machine.machine, 0, lost)
+    machine.run()
+    machine.end(second)
+    assert_drained(machine)
+
+
 @pytest.mark.parametrize(("lost", "mode"), [(2, NORMAL), (SSD, PASSING)])
 def test_a_loss_in_recovery_drains_the_log(lost: int, mode: int) -> None:
     machine = TakenOver()
