@@ -269,6 +269,23 @@ def test_the_newest_superblock_names_the_raid(machine: Machine) -> None:
     refused(machine, "is for the RAID serial=ANOTHER", RefusedError, *DEVICES)
 
 
+def test_the_name_of_a_device_that_is_left_out_does_not_count(machine: Machine) -> None:
+    """A cut after --new-raid may have left the new name on this device alone: nothing was written
+    to that RAID yet, and the other devices are for the former one."""
+    images = machine.set()
+    images.superblock(1, 1, version=2, raid=b"serial=ANOTHER")
+    assert attach.attach(Mapper(), wish(machine, *DEVICES, without=[1])).remarks == (
+        "member 0 is missing",
+    )
+    assert line_of(machine) == "0 131072 spek-augment 9:0 8:0 2 - 8:2 256 0"
+    machine.dm.change(mappings={}, calls=[])
+    replaced_raid(machine)
+    refused(
+        machine, "md0 is the disk serial=ANOTHER, .* for the RAID serial=SERIAL-md0", RefusedError,
+        *DEVICES, without=[1],
+    )  # fmt: skip
+
+
 def test_the_raid_is_no_candidate(machine: Machine) -> None:
     machine.set()
     raid = machine.devices[machine.path("sdz")]
