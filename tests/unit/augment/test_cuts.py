@@ -51,6 +51,7 @@ def test_what_was_flushed_survives(seed: int) -> None:
     assert counts["crashes"] > cuts / 10
     assert counts["mended"] > cuts / 5
     assert counts["garbled"] > cuts / 100
+    assert counts["swapped"] > 0
     assert counts["kept"] > cuts / 10
     # In sets that live calmly.
     assert counts["crowded"] > 0
@@ -212,6 +213,16 @@ FAULTS = {
         "		if (crc[i] != header.crc[done + i - 1])",
         "		if (crc[i] == header.crc[done + i - 1] + 1)",
     ),
+    "older record taken for the copy": (
+        "mend.c",
+        " || (u16)header.seq != m->entries[part->header].high ||",
+        " ||",
+    ),
+    "record of an earlier life taken for the copy": (
+        "mend.c",
+        "header.generation != spek_augment_generation_of(m, header.seq))",
+        "!header.generation)",
+    ),
     "copies of records not flushed": (
         "destage.c",
         "	if (m->keeps_log && spek_augment_mend_step(m))",
@@ -363,6 +374,7 @@ FIRST_SEED = {
     "generation begun with a device that is lost": 13,
     "generation begun before it is announced": 4,
     "log kept without the SSD": 4,
+    "older record taken for the copy": 3,
     "hit of what the SSD has not got": 8,
 }
 

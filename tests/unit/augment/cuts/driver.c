@@ -147,7 +147,7 @@ static void choose_faults(void)
 	faults->victim_rate = 0;
 	faults->victim_is_gone = false;
 	faults->garble_rate = below(8) ? 0 : 1 + below(16);
-	faults->has_garbled = false;
+	faults->has_lost = false;
 	faults->raid_rate = rig.is_calm || below(6) ? 0 : 10 + below(100);
 	faults->raid_failed = faults->raid_rate != 0;
 	/* One failure at a time: what is missing is that failure. */
@@ -323,8 +323,8 @@ int main(int argc, char **argv)
 	       counts->cuts, counts->stale, counts->adopted, counts->errors, counts->losses,
 	       counts->detached, counts->repeated, counts->several, counts->told, counts->hits, counts->retried,
 	       counts->late, counts->torn, counts->whole);
-	printf("crashes %u mended %u garbled %u crowded %u kept %u ", counts->crashes,
-	       counts->mended, counts->garbled, counts->crowded, counts->kept);
+	printf("crashes %u mended %u garbled %u swapped %u crowded %u kept %u ", counts->crashes,
+	       counts->mended, counts->garbled, counts->swapped, counts->crowded, counts->kept);
 	printf("ahead %llu", (unsigned long long)counts->ahead);
 	for (i = 0; i < SPEK_AUGMENT_CAUSES; i++)
 		printf(" wakes%u %llu", i, (unsigned long long)counts->wakes[i]);

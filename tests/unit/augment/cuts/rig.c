@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "draws.h"
+#include "garble.h"
 #include "rig.h"
 #include "trace.h"
 
@@ -56,17 +57,6 @@ static struct host_bio *bio_of(u32 number)
 
 /* ---- I/O ---- */
 
-/* A device that returns wrong data once, and does not say so. */
-static void garble(const struct spek_augment_io *io)
-{
-	if (!rig.faults.garble_rate ||
-	    rig.machine.slots[io->tag].purpose != SPEK_AUGMENT_FOR_MEND ||
-	    below(rig.faults.garble_rate))
-		return;
-	stages[io->stage][io->stage_block + below(io->blocks)][below(8)] ^= 1 << below(8);
-	rig.faults.has_garbled = true;
-}
-
 static void read_blocks(const struct spek_augment_io *io)
 {
 	u32 i;
@@ -79,17 +69,38 @@ static void read_blocks(const struct spek_augment_io *io)
 		if (io->stage != SPEK_AUGMENT_NONE)
 			memcpy(stages[io->stage][io->stage_block + i], from, BYTES);
 	}
-	garble(io);
+	if (io->stage != SPEK_AUGMENT_NONE)
+		garble(io, stages[io->stage]);
 }
 
 static bool is_copy(const struct spek_augment_io *io)
 {
+	u8 (*stage)[BYTES] = stages[io->stage];
 	u32 crc[SPEK_AUGMENT_STAGE_BLOCKS];
+	bool is_taken;
 	u32 i;
 
 	for (i = 0; i < io->blocks; i++)
-		crc[i] = crc_of(stages[io->stage][io->stage_block + i]);
-	return spek_augment_is_copy(&rig.machine, io->tag, stages[io->stage][0], crc);
+		crc[i] = crc_of(stage[io->stage_block + i]);
+	is_taken = spek_augment_is_copy(&rig.machine, io->tag, stage[0], crc);
+	if (is_taken != garble_is_intact(io, stage))
+		rig_fail(is_taken ? "a wrong copy is taken" : "an intact copy is refused",
+			 io->block, io->blocks);
+	return is_taken;
+}
+
+/* A copy that is not sent: what it has of dirty blocks may be nowhere else. */
+static void refuse_copy(const struct spek_augment_io *io)
+{
+	u32 entry = io->block - SPEK_AUGMENT_LOG_START;
+	u32 i;
+
+	rig.counts.garbled++;
+	spek_augment_complete(&rig.machine, rig.now_ns, io->tag, SPEK_AUGMENT_DAMAGED);
+	for (i = 0; i < io->blocks; i++)
+		if (spek_augment_state(&rig.machine.entries[entry + i]) == SPEK_AUGMENT_DIRTY &&
+		    spek_augment_source(&rig.machine, entry + i) == SPEK_AUGMENT_NONE)
+			rig.faults.has_lost = true;
 }
 
 /* A record's header is encoded once, for the SSD, as the module does. */
@@ -164,14 +175,10 @@ void rig_take(void)
 	if (rig.machine.mode == SPEK_AUGMENT_NORMAL || rig.machine.mode == SPEK_AUGMENT_PASSING)
 		rig.in_use = rig.machine.super.devices;
 	while (spek_augment_next_io(&rig.machine, &io)) {
-		if (!io.is_copy || is_copy(&io)) {
+		if (!io.is_copy || is_copy(&io))
 			issue(&io);
-			continue;
-		}
-		rig.counts.garbled++;
-		if (!rig.faults.has_garbled)
-			rig_fail("an intact copy is refused", io.block, io.blocks);
-		spek_augment_complete(&rig.machine, rig.now_ns, io.tag, SPEK_AUGMENT_DAMAGED);
+		else
+			refuse_copy(&io);
 	}
 	check_waiting(&rig.machine);
 }
@@ -347,13 +354,13 @@ void rig_settle(void)
 /*
  * A record that no flush has covered may have survived a cut on one device only. If that device
  * fails before recovery has ended, recovery has to be repeated without it; if it has returned wrong
- * data, with it.
+ * data of a block that nothing else has, with it.
  */
 bool rig_failed_in_recovery(void)
 {
 	return rig.machine.mode == SPEK_AUGMENT_FAILED &&
 	       rig.machine.generation == rig.first_generation &&
-	       (rig.faults.victim < DEVICES || rig.faults.has_garbled);
+	       (rig.faults.victim < DEVICES || rig.faults.has_lost);
 }
 
 /*

@@ -50,7 +50,7 @@ struct faults {
 	u32 victim_rate;	/* one I/O of this number fails; 0: none */
 	bool victim_is_gone;
 	u32 garble_rate;	/* one read for a copy of a record of this number is wrong; 0: none */
-	bool has_garbled;
+	bool has_lost;	/* a copy was refused, and nothing else has a dirty block of it */
 	u32 raid_rate;
 	bool raid_failed;	/* the RAID has an excuse for errors */
 	u32 absent;	/* bitmap of devices that were not there at attach */
@@ -63,6 +63,7 @@ struct counts {
 	u32 adopted;
 	u32 mended;	/* attaches that found records on one device only */
 	u32 garbled;	/* copies of records refused */
+	u32 swapped;	/* reads for copies that got another record */
 	u32 crowded;	/* with no room for another generation in the superblocks */
 	u32 kept;	/* recoveries that left blocks dirty */
 	u32 errors;
