@@ -83,8 +83,9 @@ def verdict(missing: Sequence[str], without: Sequence[str], between: str = " and
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:
-    """Measured power, less the baseline; None if it is missing."""
-    net_w = power.net_w if power is not None else None
+    """Measured power, less the baseline; None if it is missing, or unknown for too much of the
+    span."""
+    net_w = power.net_w if power is not None and power.is_known else None
     return measured_number(net_w) if net_w is not None else None
 
 

@@ -63,7 +63,7 @@ def measure(
     clock: Callable[[], int] = monotonic_ns,
     pause: Callable[[float], None] = time.sleep,
 ) -> Idle | None:
-    """Wait for this time, then read @meter; without a meter do not wait. None if interrupted."""
+    """Wait for this time while @meter follows; without a meter do not wait. None if interrupted."""
     before = [devices.read_stat(device) for device in subject]
     start_ns = clock()
     end_ns = start_ns + (length_ns if meter is not None else 0)
@@ -71,6 +71,8 @@ def measure(
         if interrupts.count:
             return None
         pause(min(_STEP_S, left_ns / 1e9))
+        if meter is not None:
+            meter.follow(start_ns, end_ns)
     after = [devices.read_stat(device) for device in subject]
     foreign: int | None = 0
     for first, last in zip(before, after, strict=True):

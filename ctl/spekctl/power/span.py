@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Asks spek_prober for the power of a span of time without a run: the idle tests.
 
-The prober keeps the samples of its feeds and integrates them over any interval. What its feeds
-have not delivered yet is awaited for a short time: of a feed that lags more, power is unknown.
+The prober keeps the last samples of its feeds and integrates them over any interval. A span that
+is longer than that is followed while it lasts. What the feeds have not delivered yet at its end is
+awaited for a short time: of a feed that lags more, power is unknown.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from spekctl.documents.power import Amount, PowerFigures, figures_of, interval_power
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel import feeds
-from spekctl.kernel.feeds import Feed, RailUse
+from spekctl.kernel.feeds import RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
 from spekctl.kernel.records import FeedState
 from spekctl.power.meter import PowerOptions
+from spekctl.power.pieces import Feeds, Pieces
 
 # A second more than the prober itself waits for a feed that lags.
 LAG_S = MAX_LAG_NS / 1e9 + 1.0
@@ -25,21 +27,16 @@ _POLL_S = 0.1
 
 
 class SpanMeter(Protocol):
-    """Power of any span of time that the prober still remembers."""
+    """Power of a span of time."""
+
+    def follow(self, start_ns: int, end_ns: int) -> None:
+        """Take what is known so far of a span whose end is ahead, before the prober forgets it."""
 
     def between(self, start_ns: int, end_ns: int) -> PowerFigures | None:
         """From one CLOCK_MONOTONIC time to another; None if nothing measures power."""
 
     def close(self) -> None:
         """Release everything."""
-
-
-class Feeds(Protocol):
-    """The part of PowerLink that is needed here."""
-
-    def feeds(self) -> list[Feed]: ...
-    def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]: ...
-    def close(self) -> None: ...
 
 
 def connect(wish: PowerOptions | None, prober_ns: int | None) -> tuple[SpanMeter | None, str]:
@@ -79,10 +76,15 @@ class ProberMeter:
         self._link = link
         self._wish = wish
         self._pause = pause
+        self._pieces = Pieces(link, self._counts)
 
     def close(self) -> None:
         """Close the connection; the feeds belong to others."""
         self._link.close()
+
+    def follow(self, start_ns: int, end_ns: int) -> None:
+        """Ask for the samples that have arrived since the last call."""
+        self._pieces.follow(start_ns, end_ns)
 
     def between(self, start_ns: int, end_ns: int) -> PowerFigures | None:
         """Power of all rails between two times; None without a rail."""
@@ -108,12 +110,11 @@ class ProberMeter:
 
     def _rails(self, start_ns: int, end_ns: int) -> list[RailUse]:
         """The selected feeds, without those that ended before the span."""
-        return [
-            rail
-            for rail in self._link.energy([(start_ns, end_ns)])
-            if (not self._wish.feeds or rail.feed_name in self._wish.feeds)
-            and (_is_open(rail) or rail.uses[0].known_ns)
-        ]
+        rails = self._pieces.whole(start_ns, end_ns)
+        return [rail for rail in rails if _is_open(rail) or rail.uses[0].known_ns]
+
+    def _counts(self, _number: int, name: str) -> bool:
+        return not self._wish.feeds or name in self._wish.feeds
 
 
 def _is_open(rail: RailUse) -> bool:

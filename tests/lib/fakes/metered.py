@@ -69,17 +69,20 @@ class FakeLink:
             for feed in self.known
         ]  # fmt: skip
 
-    def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]:
+    def energy(
+        self, intervals: Sequence[tuple[int, int]], feed: int | None = None
+    ) -> list[RailUse]:
         self.asked += len(intervals)
         if self.broken:
             raise SpekError(self.broken)
         return [
             RailUse(
-                feed.id, feed.name, number, name, feed.state, feed.uncertainty_ns, feed.lsb_nw,
-                tuple(_use(rail, *interval, feed.state) for interval in intervals),
+                each.id, each.name, number, name, each.state, each.uncertainty_ns, each.lsb_nw,
+                tuple(_use(rail, *interval, each.state) for interval in intervals),
             )
-            for feed in self.known
-            for number, (name, rail) in enumerate(feed.rails.items())
+            for each in self.known
+            if feed is None or each.id == feed
+            for number, (name, rail) in enumerate(each.rails.items())
         ]  # fmt: skip
 
     def close(self) -> None:

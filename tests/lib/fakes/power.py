@@ -44,6 +44,9 @@ class FakePower:
     asked: list[tuple[int, int]] = field(default_factory=list)
     closed: int = 0
 
+    def follow(self, start_ns: int, end_ns: int) -> None:
+        """As a meter that remembers everything."""
+
     def between(self, start_ns: int, end_ns: int) -> PowerFigures | None:
         """As a meter."""
         self.asked.append((start_ns, end_ns))

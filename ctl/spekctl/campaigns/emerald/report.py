@@ -35,8 +35,8 @@ from spekctl.kernel.records import Histogram
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:
-    """Mean power; None if unknown or not positive."""
-    net_w = power.net_w if power is not None else None
+    """Mean power; None if not positive, or unknown for too much of the span."""
+    net_w = power.net_w if power is not None and power.is_known else None
     return measured_number(net_w) if net_w is not None and net_w > 0 else None
 
 

@@ -51,7 +51,7 @@ def run_of(step: Step, result: Result, limits: Limits, result_file: str | None) 
     elif not total.ios:
         beyond = "no I/O completed"
     power = power_of(result)
-    net_w = power.net_w if power is not None else None
+    net_w = power.net_w if power is not None and power.is_known else None
     return Run(
         step=step,
         measured_ns=points.measured_ns(result),

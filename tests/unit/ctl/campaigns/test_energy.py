@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from lib.fakes.machine import disk
+from lib.fakes.power import figures
 
 from spekctl.campaigns import usage
+from spekctl.campaigns.emerald.report import watts_of as emerald_watts
 from spekctl.campaigns.energy import (
     Facts,
     annual,
@@ -22,6 +25,7 @@ from spekctl.campaigns.energy import (
 )
 from spekctl.campaigns.idle import Idle
 from spekctl.documents.energy import ProfileReport
+from spekctl.documents.power import PowerFigures
 from spekctl.documents.spc2 import RateProfile
 
 
@@ -73,6 +77,14 @@ def test_a_mean_day_has_figures_and_no_hours() -> None:
 def test_a_year_without_power_has_no_figures() -> None:
     assert annual(None) == (None, None)
     assert watts_of(None) is None
+
+
+@pytest.mark.parametrize("of", [watts_of, emerald_watts])
+def test_power_that_is_hardly_known_gives_no_watts(
+    of: Callable[[PowerFigures | None], Fraction | None],
+) -> None:
+    assert of(figures(5.0, 100.0, gap_s=5.0)) == 5
+    assert of(figures(5.0, 7200.0, gap_s=7130.0)) is None
 
 
 def test_an_idle_level_with_the_most_power_is_remarked_on() -> None:

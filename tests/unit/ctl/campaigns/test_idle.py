@@ -22,6 +22,7 @@ from spekctl.campaigns import idle
 from spekctl.documents import energy
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import ExitCode, UsageError
+from spekctl.run.job import Interrupts
 
 kernel = pytest.fixture(queue_kernel)
 power = pytest.fixture(queue_power)
@@ -35,6 +36,26 @@ def test_somebody_else_in_the_idle_test_is_noticed(
     spekctl(*RUN, "--folder", "t")
     said = "the devices were not idle during the idle test: other users did 7 I/Os"
     assert said in of_file(Path("t/energy.json"))["remarks"]
+
+
+def test_the_meter_follows_while_the_idle_test_lasts() -> None:
+    """It may be longer than the prober remembers."""
+    followed: list[tuple[int, int]] = []
+
+    class Follower(FakePower):
+        def follow(self, start_ns: int, end_ns: int) -> None:
+            followed.append((start_ns, end_ns))
+
+    now_ns = START_NS
+
+    def pause(seconds: float) -> None:
+        nonlocal now_ns
+        now_ns += round(seconds * 1e9)
+
+    with Interrupts() as interrupts:
+        done = idle.measure((), 10**9, Follower(), interrupts, lambda: now_ns, pause)
+    assert done is not None and done.power is not None
+    assert followed == [(START_NS, START_NS + 10**9)] * 4
 
 
 def test_an_interrupt_of_the_idle_test_leaves_nothing(

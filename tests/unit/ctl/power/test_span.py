@@ -41,7 +41,9 @@ class FakeLink:
             raise self.refuses
         return self.known
 
-    def energy(self, intervals: Sequence[tuple[int, int]]) -> list[RailUse]:
+    def energy(
+        self, intervals: Sequence[tuple[int, int]], feed: int | None = None
+    ) -> list[RailUse]:
         self.asked += intervals
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 

@@ -44,11 +44,16 @@ def test_without_power_there_is_performance(spekctl: Spekctl, kernel: QueueKerne
 def test_gaps_in_the_power_are_told(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
-    power.gap_s = 0.5
+    power.gap_s = 0.05
     spekctl(*RUN, "--folder", "t")
     written = of_file(Path("t/energy.json"))
     assert written["complete"]
-    assert "heavy: power is unknown for 0.5 s of 2 s" in written["remarks"]
+    assert "heavy: power is unknown for 0.05 s of 2 s" in written["remarks"]
+    power.gap_s = 0.5
+    spekctl(*RUN, "--folder", "v")
+    hardly = of_file(Path("v/energy.json"))
+    assert not hardly["complete"] and "no power measured in heavy" in hardly["verdict"]
+    assert "heavy: power is unknown for 0.5 s of 2 s" in hardly["remarks"]
     power.gap_s = 1e9
     spekctl(*RUN, "--folder", "u")
     nothing = of_file(Path("u/energy.json"))

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Power of a span longer than the prober's memory, which its own integrator plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from lib.core.railcore import Rail
+from lib.fakes.kernel import SECOND, START_NS
+from lib.fakes.metered import FakeFeed, FakeLink, add, rails
+
+from spekctl.kernel.records import FeedState
+from spekctl.power.meter import PowerOptions
+from spekctl.power.pieces import Pieces
+from spekctl.power.span import ProberMeter
+
+rail = pytest.fixture(rails)
+END_NS = START_NS + 60 * SECOND
+
+
+def pieces_of(link: FakeLink) -> Pieces:
+    return Pieces(link, lambda number, name: True)
+
+
+def course(line: Rail, then: Callable[[], None]) -> None:
+    """A minute, of which the rail remembers 6.4 s: 10 W in its first half, 4 W in its second."""
+    for second in range(1, 62):
+        add(line, 10.0 if second <= 30 else 4.0, second - 0.9, second)
+        then()
+
+
+def test_a_span_longer_than_the_history_is_known_throughout(rail: Callable[..., Rail]) -> None:
+    line = rail(10.0, last_s=0.0, capacity=64)
+    meter = ProberMeter(FakeLink([FakeFeed(1, "board", {"5V": line})]), PowerOptions())
+    course(line, lambda: meter.follow(START_NS, END_NS))
+    assert line.use(START_NS, END_NS).lost_ns > 50 * SECOND
+    figures = meter.between(START_NS, END_NS)
+    assert figures is not None and figures.remark == "" and figures.is_known
+    # the step is a ramp between two samples
+    assert figures.total.joules == pytest.approx(30 * 10 + 30 * 4 + 0.3)
+    assert figures.net_w == pytest.approx(7.005)
+    assert (figures.total.min_w, figures.total.max_w, figures.total.known_s) == (4, 10, 60)
+
+
+def test_each_feed_has_pieces_of_its_own(rail: Callable[..., Rail]) -> None:
+    """One that lags keeps no other one from being asked in time, and loses nothing itself."""
+    line, late = rail(10.0, last_s=0.0, capacity=64), rail(2.0, last_s=0.0)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line}), FakeFeed(2, "wall", {"5V": late})])
+    meter = ProberMeter(link, PowerOptions())
+    course(line, lambda: meter.follow(START_NS, END_NS))
+    add(late, 2.0, 0.1, 61.0)
+    figures = meter.between(START_NS, END_NS)
+    assert figures is not None and figures.remark == ""
+    assert [power.joules for power in figures.rails] == pytest.approx([420.3, 120.0])
+
+
+def test_a_feed_that_ends_and_is_forgotten_keeps_its_pieces(rail: Callable[..., Rail]) -> None:
+    line = rail(10.0, last_s=0.0, capacity=64)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line})])
+    pieces = pieces_of(link)
+    add(line, 10.0, 0.1, 20.0)
+    pieces.follow(START_NS, END_NS)
+    link.known.clear()
+    (whole,) = pieces.whole(START_NS, END_NS)
+    assert whole.state is FeedState.CLOSED
+    use = whole.uses[0]
+    assert use.known_ns + use.lost_ns == 20 * SECOND and use.gap_ns == 40 * SECOND
+
+
+def test_pieces_of_another_span_are_dropped(rail: Callable[..., Rail]) -> None:
+    line = rail(10.0, last_s=0.0, capacity=64)
+    pieces = pieces_of(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    course(line, lambda: pieces.follow(START_NS, END_NS))
+    later_ns = START_NS + 2 * SECOND
+    (other,) = pieces.whole(later_ns, END_NS)
+    assert other.uses[0].lost_ns > 0
+    pieces.follow(later_ns, END_NS)
+    (again,) = pieces.whole(START_NS, END_NS)
+    assert again.uses[0].lost_ns > 0
+
+
+def test_a_piece_beyond_the_end_of_the_span_is_not_used(rail: Callable[..., Rail]) -> None:
+    line = rail(10.0, last_s=0.0, capacity=64)
+    pieces = pieces_of(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    course(line, lambda: pieces.follow(START_NS, END_NS))
+    (short,) = pieces.whole(START_NS, END_NS - 3 * SECOND)
+    assert short.uses[0].lost_ns > 0
