@@ -19,6 +19,7 @@ from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
 from spekctl.kernel.records import IntervalRow, RunInfo, Use
+from spekctl.power.pieces import Pieces
 
 _POLL_S = 0.05
 # a second more than the prober waits for a feed that lags
@@ -57,6 +58,7 @@ class Meter:
         self._open: set[int] = set()  # rows with samples outstanding
         self._lsb_nw: dict[Key, int] = {}
         self._trouble = ""
+        self._pieces = Pieces(link, self._counts)
 
     def start(self) -> None:
         """Find the open feeds; each requested name must be among them."""
@@ -70,6 +72,18 @@ class Meter:
         self._before = frozenset(feed.id for feed in feeds if not feed.is_open)
         names = [feed.name for feed in feeds if feed.is_open]
         self._wish.check_open(names)
+
+    def follow(self, info: RunInfo) -> None:
+        """Add the samples of the measure phase that have arrived: without report intervals, or with
+        long ones, the prober forgets them before the next interval ends."""
+        ends = [info.drain_ns, info.ended_ns, info.now_ns]
+        if info.time_ns:
+            ends.append(info.measure_ns + info.time_ns)
+        if info.measure_ns:
+            try:
+                self._pieces.follow(info.measure_ns, min(filter(None, ends), default=0))
+            except SpekError as error:
+                self._trouble = f"no power: {error.message}"
 
     def note(self, rows: Iterable[IntervalRow]) -> None:
         """Add intervals that have ended, and query those with samples outstanding."""
@@ -186,9 +200,15 @@ class Meter:
     def _whole(
         self, start_ns: int, end_ns: int, measured: Sequence[Mapping[Key, Use]]
     ) -> dict[Key, Use]:
-        """The measure phase: as the prober knows it, or as intervals add up if they know more."""
-        rails = self._energy([(start_ns, end_ns)])
-        uses = {(rail.feed_name, rail.rail_name): rail.uses[0] for rail in rails}
+        """The measure phase: as the prober and pieces know it, or as intervals add up if they know
+        more."""
+        uses: dict[Key, Use] = {}
+        for rail in self._pieces.whole(start_ns, end_ns):
+            key = (rail.feed_name, rail.rail_name)
+            self._lsb_nw[key] = rail.lsb_nw
+            # of a feed opened again, the part that knows more
+            if key not in uses or rail.uses[0].known_ns >= uses[key].known_ns:
+                uses[key] = rail.uses[0]
         for key in {key for uses in measured for key in uses}:
             parts = [uses[key] for uses in measured if key in uses]
             summed = _sum(parts, end_ns - start_ns)

@@ -20,7 +20,8 @@ class PowerCollector(Collector):
         return ""
 
     def take(self, look: Look) -> None:
-        """Ask for the intervals that have just ended."""
+        """Ask for the samples since the last look, and for the intervals that have just ended."""
+        self._meter.follow(look.info)
         self._meter.note(look.news)
 
     def watts(self, row: IntervalRow) -> float | None:

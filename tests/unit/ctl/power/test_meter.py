@@ -6,6 +6,7 @@ The prober is played by its own integrator, so that what is known when is as in 
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from collections.abc import Callable
@@ -100,6 +101,41 @@ def test_what_the_history_forgets_is_kept_from_the_intervals(rail: Callable[...,
     outcome = seen.finish(INFO, ROWS)
     assert outcome.result is not None
     assert (outcome.result.measure.total.joules, outcome.text) == (20.0, "")
+
+
+def test_a_run_without_intervals_keeps_what_the_history_forgets(
+    rail: Callable[..., Rail],
+) -> None:
+    """As with --interval 0, whose rows note nothing."""
+    line = rail(5.0, last_s=2.0, capacity=64)
+    seen = meter(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    seen.start()
+    for second in range(2, 6):
+        add(line, 5.0, line_end(line) + 0.1, second + 0.5)
+        now_ns = START_NS + second * SECOND
+        seen.follow(dataclasses.replace(INFO, drain_ns=0, ended_ns=0, now_ns=now_ns))
+    add(line, 5.0, line_end(line) + 0.1, 30)
+    assert line.use(MEASURE_NS, DRAIN_NS).lost_ns == 4 * SECOND
+    outcome = seen.finish(INFO, [])
+    assert outcome.result is not None
+    assert (outcome.result.measure.total.joules, outcome.text) == (20.0, "")
+
+
+def test_the_measure_phase_is_followed_to_its_own_end(rail: Callable[..., Rail]) -> None:
+    """What comes after it is not added, nor asked for before it has begun."""
+    line = rail(5.0, last_s=30.0)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line})])
+    seen = meter(link)
+    seen.start()
+    seen.follow(dataclasses.replace(INFO, measure_ns=0))
+    assert link.asked == 0
+    seen.follow(INFO)
+    seen.follow(INFO)
+    assert link.asked == 1
+    add(line, 5.0, 30.1, 140)
+    assert line.use(MEASURE_NS, DRAIN_NS).lost_ns == 4 * SECOND
+    outcome = seen.finish(INFO, [])
+    assert outcome.result is not None and outcome.result.measure.total.joules == 20.0
 
 
 def line_end(line: Rail) -> float:
