@@ -123,11 +123,12 @@ class Meter:
 
     def _result(self, start_ns: int, end_ns: int, feeds: Sequence[Feed]) -> Metered:
         rows = {seq: self._rows[seq] for seq in self._uses}
-        measured = [
-            self._uses[seq]
+        inner = {
+            seq: row
             for seq, row in rows.items()
             if row.start_ns >= start_ns and row.end_ns <= end_ns
-        ]
+        }
+        measured = [self._uses[seq] for seq in _disjoint(inner)]
         whole = self._whole(start_ns, end_ns, measured)
         measure = interval_power(self._amounts(whole))
         uncertainty_ns = max(feed.uncertainty_ns for feed in feeds)
@@ -236,6 +237,18 @@ class Meter:
             Amount(f"{feed}/{rail}" if several else rail, feed, self._lsb_nw[feed, rail], use)
             for (feed, rail), use in uses.items()
         ]
+
+
+def _disjoint(rows: Mapping[int, IntervalRow]) -> list[int]:
+    """Numbers of rows that do not overlap. What a worker that was late counted makes a row of its
+    own, with the times of another one."""
+    numbers = []
+    last_ns = 0
+    for number, row in sorted(rows.items(), key=lambda item: (item[1].start_ns, item[1].end_ns)):
+        if row.start_ns >= last_ns:
+            numbers.append(number)
+            last_ns = row.end_ns
+    return numbers
 
 
 def _sum(parts: Sequence[Use], span_ns: int) -> Use:

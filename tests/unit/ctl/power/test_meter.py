@@ -138,6 +138,20 @@ def test_the_measure_phase_is_followed_to_its_own_end(rail: Callable[..., Rail])
     assert outcome.result is not None and outcome.result.measure.total.joules == 20.0
 
 
+@pytest.mark.parametrize("times_of", [1, 2, 4])
+def test_a_row_of_a_late_worker_does_not_count_its_time_again(
+    rail: Callable[..., Rail], times_of: int
+) -> None:
+    late = msgspec.structs.replace(row(times_of), seq=5)
+    seen = meter(FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]))
+    seen.start()
+    outcome = seen.finish(INFO, [*ROWS, late])
+    assert outcome.result is not None
+    total = outcome.result.measure.total
+    assert (total.joules, total.known_s, total.gap_s) == (20.0, 4.0, 0.0)
+    assert outcome.intervals[5].total.joules == 5.0
+
+
 def line_end(line: Rail) -> float:
     return float(line.c.horizon_ns - START_NS) / SECOND
 
