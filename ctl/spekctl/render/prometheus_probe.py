@@ -14,6 +14,8 @@ from spekctl.render.metric_families import Family, Labels, Sample, seconds
 
 # Label of the entities of a table; there is one memory.
 _LABELS = {"task": "pid", "net": "interface", "disk": "disk"}
+# The prober's energy before the first sample: see energy-nj in spek_prober.yaml.
+_FIRST_NJ = 1 << 62
 _HELP = {
     "cpu": "Counter of a CPU; it continues while the CPU is offline.",
     "task": "Counter of a thread that the probe watches.",
@@ -106,6 +108,6 @@ def _power(rails: Mapping[str, Cells]) -> Iterator[Family]:
 
 
 def _joules(energy_nj: int) -> str:
-    """Of energy modulo 2^64 nJ, exactly."""
-    signed_nj = (energy_nj + (1 << 63)) % (1 << 64) - (1 << 63)
+    """Of energy modulo 2^64 nJ that the prober counts from 2^62 nJ, exactly."""
+    signed_nj = (energy_nj - _FIRST_NJ + (1 << 63)) % (1 << 64) - (1 << 63)
     return "-" * (signed_nj < 0) + seconds(abs(signed_nj))

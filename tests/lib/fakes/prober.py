@@ -23,6 +23,7 @@ SECOND = 10**9
 START_NS = 5000 * SECOND
 GIB = 1 << 30
 MIB = 1 << 20
+FIRST_NJ = 1 << 62  # as in prober/power.c
 RAILS = ("psu/12V", "psu/5V")
 LEVELS = {"memory": frozenset({"available_bytes", "swap_free_bytes"})}
 
@@ -56,9 +57,8 @@ def row_of(seq: int, final: bool = False) -> Row:
         cpus={0: cpu(seq)},
         tasks={77: TaskCounters(seq * SECOND // 2, seq * SECOND // 2, 0, seq, 0, 0)},
         power={
-            uapi.TOTAL - 1: PowerCounters(((1 << 64) - 5 * SECOND + seq * 12 * SECOND) % (1 << 64),
-                                          seq * SECOND, 0),
-            uapi.TOTAL - 2: PowerCounters((1 << 62) - seq * SECOND, seq * SECOND, 0),
+            uapi.TOTAL - 1: PowerCounters(FIRST_NJ + (seq * 12 - 5) * SECOND, seq * SECOND, 0),
+            uapi.TOTAL - 2: PowerCounters(FIRST_NJ - seq * SECOND, seq * SECOND, 0),
         },
         others={
             "memory": {
