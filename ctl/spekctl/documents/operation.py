@@ -4,7 +4,7 @@
 A sample counts where the power of every rail is known. Power is the mean over its known time, as
 the prober integrates it. Workload and throughput relate all I/Os and bytes of a span to its mean
 power, times without I/O included; the idle power is that of the samples in which none of the disks
-had any.
+had any request, in flight or completed.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Sample:
     bytes: int
     energy_nj: tuple[int, ...]
     known_ns: tuple[int, ...]
+    is_idle: bool  # none of the disks had a request in it
 
     @property
     def is_known(self) -> bool:
@@ -77,6 +78,8 @@ def operation_of(report: ProberReport, disks: Sequence[str], rails: Sequence[str
     amounts = [_columns(tables[f"disk {name}"], _BYTES) for name in mine]
     energies = [_columns(tables[f"power {name}"], ("energy_nj",)) for name in metered]
     times = [_columns(tables[f"power {name}"], ("known_ns",)) for name in metered]
+    lengths = [end - start for start, end in zip(report.start_ns, report.end_ns, strict=True)]
+    active = [_active(tables[f"disk {name}"], lengths) for name in mine]
     samples = [
         Sample(
             start_ns,
@@ -85,6 +88,7 @@ def operation_of(report: ProberReport, disks: Sequence[str], rails: Sequence[str
             sum(column[place] for column in amounts),
             tuple(column[place] for column in energies),
             tuple(column[place] for column in times),
+            not any(column[place] for column in active),
         )
         for place, (start_ns, end_ns) in enumerate(zip(report.start_ns, report.end_ns, strict=True))
     ]
@@ -93,6 +97,10 @@ def operation_of(report: ProberReport, disks: Sequence[str], rails: Sequence[str
 
 _IOS = ("reads", "writes")
 _BYTES = ("read_bytes", "write_bytes")
+_REQUESTS = (*_IOS, "discards", "flushes")
+_BUSY = "busy_time_ns"
+# The busy time advances in ticks of the kernel, of 10 ms at most.
+_TICK_NS = 10**7
 
 
 def _entities(tables: Mapping[str, ProberTable], kind: str) -> list[str]:
@@ -130,6 +138,26 @@ def _columns(table: ProberTable, names: Sequence[str]) -> list[int]:
     return [sum(row[place] or 0 for place in places) for row in table.rows]
 
 
+def _active(table: ProberTable, lengths: Sequence[int]) -> list[bool]:
+    """Whether a disk had a request in each sample, whose @lengths are in ns.
+
+    Kernels before 6.10 add the time of a request in flight to the busy time when it completes. So
+    what exceeds the sample's length was spent in the samples before.
+    """
+    active = [count > 0 for count in _columns(table, [n for n in _REQUESTS if n in table.columns])]
+    if _BUSY not in table.columns:
+        return active
+    for place, busy_ns in enumerate(_columns(table, (_BUSY,))):
+        active[place] |= busy_ns > 0
+        left_ns = busy_ns - lengths[place] - _TICK_NS
+        before = place - 1
+        while left_ns > 0 and before >= 0:
+            active[before] = True
+            left_ns -= lengths[before]
+            before -= 1
+    return active
+
+
 # --- figures -------------------------------------------------------------------------------------
 
 
@@ -144,7 +172,7 @@ def inputs_of(operation: Operation, gigabytes: Fraction | None) -> tuple[Inputs,
             f"{unknown:,} of {len(operation.samples):,} samples are left out: the power of a rail"
             " is not known in them"
         )
-    idle = [sample for sample in known if not sample.ios]
+    idle = [sample for sample in known if sample.is_idle]
     if gigabytes is not None and not idle:
         remarks.append("no sample is without I/O, so that the idle power is not known")
     return (

@@ -84,6 +84,33 @@ def test_without_an_idle_sample_there_is_no_capacity_figure() -> None:
     assert remarks == ["no sample is without I/O, so that the idle power is not known"]
 
 
+@pytest.mark.parametrize("column", ["discards", "flushes", "busy_time_ns"])
+def test_a_sample_with_any_request_is_not_idle(column: str) -> None:
+    sda = disk("sda", [9, 0, 0])
+    table = ProberTable(
+        sda.name,
+        [*sda.columns, column],
+        [[*row, count] for row, count in zip(sda.rows, (3, 1, 0), strict=True)],
+    )
+    report = document(table, rail("d/a", [(9, 10), (8, 10), (3, 10)]))
+    known, _ = operation.inputs_of(operation.operation_of(report, (), ()), Fraction(10))
+    assert known.idle_watts == 3
+
+
+def test_the_samples_that_a_request_was_in_flight_in_are_not_idle() -> None:
+    """It took 24 s, and an old kernel added all of them when it completed."""
+    sda = disk("sda", [0, 0, 0, 1])
+    busy = (0, 0, 0, 24 * SECOND)
+    table = ProberTable(
+        sda.name,
+        [*sda.columns, "busy_time_ns"],
+        [[*row, time] for row, time in zip(sda.rows, busy, strict=True)],
+    )
+    report = document(table, rail("d/a", [(3, 10), (8, 10), (8, 10), (9, 10)]))
+    chosen = operation.operation_of(report, (), ())
+    assert [sample.is_idle for sample in chosen.samples] == [True, False, False, False]
+
+
 TWO = (disk("sda", [1, 2]), disk("md0", [1, 2]), disk("sdb", [0, 0]))
 
 
@@ -117,7 +144,7 @@ def test_power_that_is_never_known_is_refused() -> None:
 
 
 def of_length(length_ns: int) -> Operation:
-    return Operation(("sda",), ("d/a",), [Sample(0, length_ns, 1, 1, (1,), (1,))])
+    return Operation(("sda",), ("d/a",), [Sample(0, length_ns, 1, 1, (1,), (1,), False)])
 
 
 @pytest.mark.parametrize(
