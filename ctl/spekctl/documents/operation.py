@@ -175,16 +175,33 @@ def inputs_of(operation: Operation, gigabytes: Fraction | None) -> tuple[Inputs,
     idle = [sample for sample in known if sample.is_idle]
     if gigabytes is not None and not idle:
         remarks.append("no sample is without I/O, so that the idle power is not known")
+    idle_watts, load_watts = _watts(idle), _watts(known)
+    if idle_watts is not None and load_watts is not None and idle_watts > load_watts:
+        remarks.append(
+            f"idle power, {float(idle_watts):g} W, is above the mean power,"
+            f" {float(load_watts):g} W: check that the rails measure these disks"
+        )
     return (
         Inputs(
             gigabytes=gigabytes,
-            idle_watts=_watts(idle),
-            load_watts=_watts(known),
+            idle_watts=_positive(idle_watts, "the idle power", remarks),
+            load_watts=_positive(load_watts, "the mean power", remarks),
             iops=_rate(known, lambda sample: sample.ios),
             megabytes_per_s=_rate(known, lambda sample: sample.bytes, 10**6),
         ),
         remarks,
     )
+
+
+def _positive(watts: Fraction | None, what: str, remarks: list[str]) -> Fraction | None:
+    """Power that figures can be related to; else None, and a remark."""
+    if watts is None or watts > 0:
+        return watts
+    remarks.append(
+        f"{what} is {float(watts):g} W, and gives no figure: it must be more than 0; check the"
+        " calibration of the rails"
+    )
+    return None
 
 
 def _watts(samples: Sequence[Sample]) -> Fraction | None:
@@ -254,6 +271,7 @@ def _span(samples: Sequence[Sample], real_offset_ns: int) -> DcseSpan:
     watts = _watts(known)
     iops = _rate(known, lambda sample: sample.ios)
     megabytes = _rate(known, lambda sample: sample.bytes, 10**6)
+    divisor = watts if watts is not None and watts > 0 else None
     return DcseSpan(
         start_real_ns=samples[0].start_ns + real_offset_ns,
         length_s=(samples[-1].end_ns - samples[0].start_ns) / 1e9,
@@ -261,8 +279,8 @@ def _span(samples: Sequence[Sample], real_offset_ns: int) -> DcseSpan:
         watts=decimal_text(watts) if watts is not None else None,
         iops=decimal_text(iops) if iops is not None else None,
         megabytes_per_s=decimal_text(megabytes) if megabytes is not None else None,
-        iops_per_watt=figure(iops / watts, DECIMALS) if watts and iops is not None else None,
+        iops_per_watt=(figure(iops / divisor, DECIMALS) if divisor and iops is not None else None),
         mb_per_s_per_watt=(
-            figure(megabytes / watts, DECIMALS) if watts and megabytes is not None else None
+            figure(megabytes / divisor, DECIMALS) if divisor and megabytes is not None else None
         ),
     )

@@ -111,6 +111,28 @@ def test_the_samples_that_a_request_was_in_flight_in_are_not_idle() -> None:
     assert [sample.is_idle for sample in chosen.samples] == [True, False, False, False]
 
 
+@pytest.mark.parametrize("watts", [0, -2])
+def test_power_that_is_not_positive_gives_no_figure_and_is_told(watts: int) -> None:
+    report = document(disk("sda", [5, 0]), rail("d/a", [(2, 10), (watts, 10)]))
+    chosen = operation.operation_of(report, (), ())
+    known, remarks = operation.inputs_of(chosen, Fraction(10))
+    assert known.idle_watts is None and metrics(known).gb_per_watt is None
+    assert remarks[0].startswith(f"the idle power is {watts} W, and gives no figure: it must be")
+    if watts < 0:
+        assert known.load_watts is None and len(remarks) == 2
+        (span,) = operation.over_time(chosen, MINUTE, 0)
+        assert span.iops_per_watt is None and span.mb_per_s_per_watt is None
+
+
+def test_an_idle_power_above_the_mean_is_told() -> None:
+    report = document(disk("sda", [5, 0]), rail("d/a", [(2, 10), (4, 10)]))
+    known, remarks = operation.inputs_of(operation.operation_of(report, (), ()), None)
+    assert (known.idle_watts, known.load_watts) == (Fraction(4), Fraction(3))
+    assert remarks == [
+        "idle power, 4 W, is above the mean power, 3 W: check that the rails measure these disks"
+    ]
+
+
 TWO = (disk("sda", [1, 2]), disk("md0", [1, 2]), disk("sdb", [0, 0]))
 
 
