@@ -146,9 +146,8 @@ def _columns(known: Sequence[Chart]) -> list[tuple[str, Unit, Values]]:
         # A disk has charts of other units as well.
         matching = [pair for pair in matching if pair[0].unit == matching[0][0].unit]
         if matching:
-            columns.append(
-                (title, matching[0][0].unit, _sums([series.values for _, series in matching]))
-            )
+            unit = matching[0][0].unit
+            columns.append((title, unit, _sums([series.values for _, series in matching], unit)))
     return columns
 
 
@@ -169,12 +168,14 @@ def _lengths(samples: Sampled) -> list[int]:
     return [end - start for start, end in zip(samples.start_ns, samples.end_ns, strict=True)]
 
 
-def _sums(series: Sequence[Values]) -> Values:
-    """Of the series that are known; None where none is."""
+def _sums(series: Sequence[Values], unit: Unit) -> Values:
+    """Of the series that are known, as interfaces and disks come and go; power only where that of
+    every rail is known. Else None."""
     sums: Values = []
     for values in zip(*series, strict=True):
         known = [value for value in values if value is not None]
-        sums.append(sum(known) if known else None)
+        is_whole = len(known) == len(values) or (unit != "W" and known)
+        sums.append(sum(known) if is_whole else None)
     return sums
 
 

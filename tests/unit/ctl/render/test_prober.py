@@ -43,6 +43,20 @@ def test_the_course_adds_interfaces_disks_and_rails_up() -> None:
     ]  # fmt: skip
 
 
+def test_power_over_time_is_that_of_all_rails_or_unknown() -> None:
+    report = probes.report()
+    tables = [
+        replace(table, rows=[table.rows[0], [None] * len(table.columns), *table.rows[2:]])
+        if table.name in ("power psu/5V", "disk sda")
+        else table
+        for table in report.tables
+    ]
+    text = contents(replace(report, tables=tables)).partition("over time")[2]
+    first, second, third = (line.split() for line in text.splitlines()[2:5])
+    assert first[-2:] == third[-2:] == ["11.0", "W"]
+    assert second[-1] == "-"
+
+
 def test_a_long_course_is_joined_into_spans() -> None:
     text = contents(probes.report(95)).partition("over time")[2].partition("\n\n")[0]
     assert [line.split()[0] for line in text.splitlines()[2:]] == [
