@@ -29,6 +29,18 @@ Key = tuple[str, str]  # names of feed and rail
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """Energy of rails just before and just after a time, as long as time stamps may be off, in fJ.
+
+    A rail of which one of them is not known at all is left out.
+    """
+
+    at_ns: int
+    by_ns: int
+    energies: Mapping[Key, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
 class PowerOptions:
     """Options of power measurement."""
 
@@ -59,6 +71,7 @@ class Meter:
         self._lsb_nw: dict[Key, int] = {}
         self._trouble = ""
         self._pieces = Pieces(link, self._counts)
+        self._start_edge: Edge | None = None
 
     def start(self) -> None:
         """Find the open feeds; each requested name must be among them."""
@@ -82,8 +95,18 @@ class Meter:
         if info.measure_ns:
             try:
                 self._pieces.follow(info.measure_ns, min(filter(None, ends), default=0))
+                if self._start_edge is None:
+                    self._follow_start(info.measure_ns)
             except SpekError as error:
                 self._trouble = f"no power: {error.message}"
+
+    def _follow_start(self, start_ns: int) -> None:
+        """Keep the energy around the start of the measure phase, as soon as it is known."""
+        feeds = self._feeds()
+        by_ns = max((feed.uncertainty_ns for feed in feeds), default=0)
+        open_feeds = [feed for feed in feeds if feed.is_open]
+        if by_ns and all(feed.watermark_ns >= start_ns + by_ns for feed in open_feeds):
+            self._start_edge = self._edge(start_ns, by_ns)
 
     def note(self, rows: Iterable[IntervalRow]) -> None:
         """Add intervals that have ended, and query those with samples outstanding."""
@@ -107,7 +130,8 @@ class Meter:
         end_ns = info.drain_ns or info.ended_ns or info.now_ns
         self.note(rows)
         try:
-            self._wait_for(max([end_ns, *(row.end_ns for row in self._rows.values())]))
+            by_ns = max((feed.uncertainty_ns for feed in self._feeds()), default=0)
+            self._wait_for(max([end_ns + by_ns, *(row.end_ns for row in self._rows.values())]))
             feeds = self._feeds()
             if not feeds:
                 return Metered(text=self._trouble or NO_FEED)
@@ -132,7 +156,7 @@ class Meter:
         whole = self._whole(start_ns, end_ns, measured)
         measure = interval_power(self._amounts(whole))
         uncertainty_ns = max(feed.uncertainty_ns for feed in feeds)
-        shift_j = self._shifted(start_ns, end_ns, uncertainty_ns, whole)
+        shift_j = self._shifted(start_ns, end_ns, uncertainty_ns)
         lsb_j = sum(rail.lsb_w * rail.known_s for rail in measure.rails)
         return Metered(
             PowerResult(
@@ -217,19 +241,36 @@ class Meter:
                 uses[key] = summed
         return dict(sorted(uses.items(), key=lambda item: list(self._lsb_nw).index(item[0])))
 
-    def _shifted(self, start_ns: int, end_ns: int, by_ns: int, whole: Mapping[Key, Use]) -> float:
-        """How much the energy changes if the time stamps are off, at most, both ways."""
+    def _shifted(self, start_ns: int, end_ns: int, by_ns: int) -> float:
+        """How much the energy changes if the time stamps are off, at most, both ways; J.
+
+        A move adds what is beyond one end of the measure phase and drops what is within the other.
+        """
         if not by_ns:
             return 0.0
-        moves = [(start_ns - by_ns, end_ns - by_ns), (start_ns + by_ns, end_ns + by_ns)]
-        most = [0, 0]
-        for rail in self._energy(moves):
-            before = whole.get((rail.feed_name, rail.rail_name))
-            for index, use in enumerate(rail.uses):
-                # where less is known, there is less energy, which says nothing
-                if before is not None and use.known_ns == before.known_ns:
-                    most[index] += abs(use.energy_fj - before.energy_fj)
-        return max(most) / 1e15
+        first, last = self._start_edge, self._edge(end_ns, by_ns)
+        if first is None or (first.at_ns, first.by_ns) != (start_ns, by_ns):
+            first = self._edge(start_ns, by_ns)
+        back = forth = 0.0
+        for key in first.energies.keys() & last.energies.keys():
+            (before_start, after_start), (before_end, after_end) = (
+                first.energies[key],
+                last.energies[key],
+            )
+            back += abs(before_start - before_end)
+            forth += abs(after_end - after_start)
+        return max(back, forth) / 1e15
+
+    def _edge(self, at_ns: int, by_ns: int) -> Edge:
+        energies: dict[Key, tuple[float, float]] = {}
+        for rail in self._energy([(at_ns - by_ns, at_ns), (at_ns, at_ns + by_ns)]):
+            before, after = rail.uses
+            if before.known_ns and after.known_ns:
+                energies[rail.feed_name, rail.rail_name] = (
+                    before.energy_fj * by_ns / before.known_ns,
+                    after.energy_fj * by_ns / after.known_ns,
+                )
+        return Edge(at_ns, by_ns, energies)
 
     def _amounts(self, uses: Mapping[Key, Use]) -> list[Amount]:
         several = len({feed for feed, _ in uses}) > 1

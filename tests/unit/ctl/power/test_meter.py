@@ -270,6 +270,42 @@ def test_uncertainty_is_what_shifting_changes(rail: Callable[..., Rail]) -> None
     assert outcome.result.shift_j == pytest.approx(0.1)
 
 
+def test_uncertainty_outlives_the_history(rail: Callable[..., Rail]) -> None:
+    """105 W until the measure phase begins, which the rail has forgotten at its end; 5 W after."""
+    line = rail(105.0, last_s=1.0, capacity=64)
+    feed = FakeFeed(1, "board", {"5V": line}, uncertainty_ns=100 * MS)
+    seen = meter(FakeLink([feed]))
+    seen.start()
+    for second in range(1, 6):
+        add(line, 5.0, line_end(line) + 0.1, second + 0.5)
+        now_ns = START_NS + second * SECOND
+        seen.follow(dataclasses.replace(INFO, drain_ns=0, ended_ns=0, now_ns=now_ns))
+    add(line, 5.0, line_end(line) + 0.1, 10)
+    assert line.use(MEASURE_NS - SECOND, MEASURE_NS).known_ns == 0
+    outcome = seen.finish(INFO, [])
+    assert outcome.result is not None
+    # back: 0.1 s of 105 W more at the start, and 0.1 s of 5 W less at the end
+    assert outcome.result.shift_j == pytest.approx(10.0)
+
+
+def test_the_samples_beyond_the_end_are_waited_for(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=5.0)
+    link = FakeLink([FakeFeed(1, "board", {"5V": line}, uncertainty_ns=100 * MS)])
+    looks = iter(range(100))
+
+    def come() -> None:
+        if next(looks) == 3:
+            add(line, 105.0, 5.1, 8.0)
+
+    link.before_feeds = come
+    seen = meter(link, patience_s=1)
+    seen.start()
+    outcome = seen.finish(INFO, ROWS)
+    assert outcome.result is not None
+    # half of the ramp to 105 W
+    assert outcome.result.shift_j == pytest.approx(5.0)
+
+
 def test_efficiency_is_of_the_power_less_the_baseline() -> None:
     cost = documents_power.efficiency(12.0 - 2.0, 5000.0, 2 * (1 << 30))
     assert cost is not None
