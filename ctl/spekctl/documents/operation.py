@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """DCsE in normal operation: what disks did and what they took, from samples of the prober.
 
-A sample counts where the power of every rail is known. Power is the mean over its known time, as
-the prober integrates it. Workload and throughput relate all I/Os and bytes of a span to its mean
-power, times without I/O included; the idle power is that of the samples in which none of the disks
-had any request, in flight or completed.
+A sample counts where the power of every rail is known for 95 % of its time. Power is the mean over
+the known time, as the prober integrates it. Workload and throughput relate all I/Os and bytes of a
+span to its mean power, times without I/O included; the idle power is that of the samples in which
+none of the disks had any request, in flight or completed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from spekctl import units
 from spekctl.documents.dcse import DECIMALS, Inputs
 from spekctl.documents.energy import DcseSpan
 from spekctl.documents.exact import decimal_text, figure, measured_number
+from spekctl.documents.power import MOST_UNKNOWN
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.result_parts import ProberTable
 from spekctl.errors import UsageError
@@ -45,8 +46,9 @@ class Sample:
 
     @property
     def is_known(self) -> bool:
-        """Whether the power of every rail is."""
-        return all(self.known_ns)
+        """Whether the power of every rail is, for all but a small share of the sample."""
+        least_ns = (self.end_ns - self.start_ns) * (1 - MOST_UNKNOWN)
+        return min(self.known_ns) >= max(1.0, least_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,7 @@ def inputs_of(operation: Operation, gigabytes: Fraction | None) -> tuple[Inputs,
     if unknown := len(operation.samples) - len(known):
         remarks.append(
             f"{unknown:,} of {len(operation.samples):,} samples are left out: the power of a rail"
-            " is not known in them"
+            f" is unknown for more than {MOST_UNKNOWN:.0%} of each"
         )
     idle = [sample for sample in known if sample.is_idle]
     if gigabytes is not None and not idle:
@@ -267,7 +269,7 @@ def course_of(report: ProberReport) -> tuple[Operation, list[DcseSpan]] | None:
 def _span(samples: Sequence[Sample], real_offset_ns: int) -> DcseSpan:
     known = [sample for sample in samples if sample.is_known]
     whole_ns = sum(sample.end_ns - sample.start_ns for sample in samples)
-    known_ns = sum(sample.end_ns - sample.start_ns for sample in known)
+    known_ns = sum(min(sample.known_ns) for sample in known)
     watts = _watts(known)
     iops = _rate(known, lambda sample: sample.ios)
     megabytes = _rate(known, lambda sample: sample.bytes, 10**6)
@@ -275,7 +277,7 @@ def _span(samples: Sequence[Sample], real_offset_ns: int) -> DcseSpan:
     return DcseSpan(
         start_real_ns=samples[0].start_ns + real_offset_ns,
         length_s=(samples[-1].end_ns - samples[0].start_ns) / 1e9,
-        known_share=known_ns / whole_ns if whole_ns else 0.0,
+        known_share=min(1.0, known_ns / whole_ns) if whole_ns else 0.0,
         watts=decimal_text(watts) if watts is not None else None,
         iops=decimal_text(iops) if iops is not None else None,
         megabytes_per_s=decimal_text(megabytes) if megabytes is not None else None,

@@ -66,15 +66,25 @@ def test_workload_is_ios_per_joule_and_capacity_is_by_the_idle_power() -> None:
 def test_a_sample_whose_power_is_not_known_counts_for_nothing() -> None:
     report = document(
         disk("sda", [100, 900, 100, None]),
-        rail("daq/a", [(5, 10), (99, 0), (5, 2), (3, 10)]),
+        rail("daq/a", [(5, 10), (99, 0), (77, 2), (3, 10)]),
     )
     chosen = operation.operation_of(report, ("sda",), ("daq/a",))
     known, remarks = operation.inputs_of(chosen, None)
-    # Means of the known times: 5 W for 12 s, and 3 W for the 10 s without the disk.
-    assert known.load_watts == pytest.approx(Fraction(90, 22))
-    assert known.idle_watts == 3
-    assert known.iops == pytest.approx(Fraction(200, 30))
-    assert remarks == ["1 of 4 samples are left out: the power of a rail is not known in them"]
+    assert (known.load_watts, known.idle_watts) == (Fraction(4), Fraction(3))
+    assert known.iops == 5
+    assert remarks == [
+        "2 of 4 samples are left out: the power of a rail is unknown for more than 5% of each"
+    ]
+
+
+def test_a_sample_that_is_nearly_known_counts_with_its_known_time() -> None:
+    report = document(
+        *(disk("sda", [190, 10]), rail("d/a", [(4, 95), (9, 94)]), rail("d/b", [(1, 100)] * 2)),
+        seconds=100,
+    )
+    chosen = operation.operation_of(report, (), ())
+    (span,) = operation.over_time(chosen, 200 * SECOND, 0)
+    assert (span.watts, span.iops, span.known_share) == ("5", "1.9", 0.475)
 
 
 def test_without_an_idle_sample_there_is_no_capacity_figure() -> None:
