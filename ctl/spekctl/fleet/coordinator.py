@@ -32,6 +32,7 @@ from spekctl.fleet.plan import Plan
 from spekctl.fleet.spool import Spool
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
+from spekctl.run import ending
 from spekctl.run.beside import Stage, View
 from spekctl.run.job import Interrupts
 from spekctl.workload import meaning, override, own_devices
@@ -73,6 +74,9 @@ class Coordinator:
         self._start_ns = 0
         self.clocks = HostClocks(self.real_ns)
         self._stopping = ""
+        # The host whose failed run stopped the others, and those that were stopped by it.
+        self._failed: tuple[str, ExitCode] | None = None
+        self._stopped: set[str] = set()
         self._refusals = Refusals(self.engine)
         self._claimed: set[str] = set()
         self._own_bound = Bound(None, "it was not asked")
@@ -258,6 +262,7 @@ class Coordinator:
         self.take(plan)
         before, self.run_id = self.run_id, str(uuid.uuid4())
         self._start_ns, self._stopping = 0, ""
+        self._failed, self._stopped = None, set()
         self._remarks = slices.remarks(plan, self._devices())
         self._own_bound = self.bound()
         self._measure_clocks()
@@ -415,12 +420,7 @@ class Coordinator:
     def outcome(self) -> Outcome:
         """The outcome of the run."""
         losses = [part.loss for part in self.parts.values() if part.loss is not None]
-        codes = [
-            ExitCode(part.collected.code) if part.collected.code in set(ExitCode) else 1
-            for part in self.parts.values()
-            if part.collected is not None
-        ]
-        failed = [int(code) for code in codes if code != ExitCode.OK]
+        failed = self._failures()
         for part in self.parts.values():
             facts = part.collected.facts if part.collected is not None else None
             if facts is not None and facts.stepped_ns:
@@ -436,13 +436,11 @@ class Coordinator:
         elif self.interrupts.count:
             code, text = self.interrupts.exit_code, "the run was stopped early"
         elif failed:
-            ended = next(
-                f"{part.name}: {part.collected.text}"
-                for part in self.parts.values()
-                if part.collected is not None and part.collected.code
-            )
-            code = ExitCode(failed[0])
-            text = f"the run of a host has failed: {ended}"
+            code = ending.worst(list(failed.values()))
+            name = next(name for name, own in failed.items() if own == code)
+            collected = self.parts[name].collected
+            assert collected is not None
+            text = f"the run of a host has failed: {name}: {collected.text}"
         elif self._unreleased:
             code, text = ExitCode.RUN_FAILED, self.unreleased
         else:
@@ -461,6 +459,27 @@ class Coordinator:
             losses=losses,
             remarks=[*self._remarks, *self._unreleased],
         )
+
+    def _failures(self) -> dict[str, ExitCode]:
+        """Exit codes of the hosts whose run has failed, first that of the one that failed first.
+        A host that was stopped because of it ends as interrupted, which is no failure of its own.
+        """
+        failed = {
+            part.name: _exit_code(part.collected.code)
+            for part in self.parts.values()
+            if part.collected is not None and part.collected.code
+        }
+        if self._failed is None:
+            return failed
+        first, code = self._failed
+        own = {
+            name: own_code
+            for name, own_code in failed.items()
+            if name not in self._stopped
+            or own_code not in (ExitCode.INTERRUPTED, ExitCode.TERMINATED)
+        }
+        collected = self.parts[first].collected
+        return {first: own.get(first, code), **own} if collected is not None else own
 
     def _devices(self) -> dict[str, list[wire.DeviceSeen]]:
         return {
@@ -580,6 +599,9 @@ class Coordinator:
                 part.done = done
                 self.view.reach(part.name, Stage.ENDED, done.text)
                 if done.code and not self._stopping:
+                    if self.plan.on_loss == "stop":
+                        self._failed = part.name, _exit_code(done.code)
+                        self._stopped = {left.name for left in self._running()}
                     self._fail(part.name, f"its run has ended: {done.text}")
 
     def _keep(self, name: str, rows: Sequence[IntervalRow]) -> None:
@@ -663,6 +685,11 @@ def seeds_of(seed: int) -> frozenset[int]:
 def seed_of(seed: int, place: int) -> int:
     """The seed of a host: hosts with equal loads do not send equal I/Os."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{place}".encode()).digest()[:8], "little") >> 1
+
+
+def _exit_code(code: int) -> ExitCode:
+    """That of a host, which may send any number."""
+    return ExitCode(code) if code in set(ExitCode) else ExitCode.RUN_FAILED
 
 
 def _with_code(text: str, errors: Sequence[SpekError]) -> SpekError:

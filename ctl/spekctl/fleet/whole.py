@@ -262,10 +262,11 @@ def _on(name: str, text: str, hosts: int) -> str:
 
 
 def _reason(outcomes: Sequence[Outcome], incomplete: bool) -> Reason:
-    """That of the first host that did not complete."""
+    """That of the first host that did not complete; those that were stopped come last, as the
+    failure of another host may have been why."""
     reasons = [outcome.reason for outcome in outcomes if outcome.reason is not Reason.COMPLETED]
     if reasons:
-        return reasons[0]
+        return next((reason for reason in reasons if reason is not Reason.STOPPED), reasons[0])
     return Reason.COMPLETED if outcomes and not incomplete else Reason.NONE
 
 

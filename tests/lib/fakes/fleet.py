@@ -72,6 +72,7 @@ class FakeHost:
     says: Sequence[wire.AnyEvent] = (wire.Done(0, "the run completed"),)
     after_stop: Sequence[wire.AnyEvent] = (wire.Done(130, "the run was stopped early"),)
     code: int = 0
+    text: str = "the run completed"
     lost_when: str = ""  # a verb, at which its connection ends
     lost_after: bool = False  # once it runs
     is_gone: bool = False
@@ -115,7 +116,7 @@ class FakeHost:
 
     def collected(self) -> wire.Collected:
         facts = wire.Facts(Distance(0, 100), 5_000, 5_000, self.stepped_ns, self.clock, self.clock)
-        return wire.Collected(self.code, "the run completed", facts, msgspec.Raw(b"{}"))
+        return wire.Collected(self.code, self.text, facts, msgspec.Raw(b"{}"))
 
 
 @dataclass
@@ -162,6 +163,9 @@ class FakeEngine:
             if fake.lost_after:
                 self.lose(host)
         elif verb == Verb.STOP:
+            for event in fake.after_stop:
+                if isinstance(event, wire.Done):
+                    fake.code, fake.text = event.code, event.text
             self.say(host, fake.after_stop)
         return future
 

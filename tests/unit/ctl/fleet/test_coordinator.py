@@ -324,11 +324,45 @@ def test_a_host_that_is_silent_is_lost() -> None:
 def test_a_run_that_fails_on_one_host_stops_the_others() -> None:
     rig = Rig()
     rig["b"].says, rig["b"].code = (wire.Done(1, "the device is gone"),), 1
+    rig["b"].text = "the device is gone"
     rig["a"].says = rig["c"].says = ()
     outcome = rig.run()
     assert rig.asked(Verb.STOP) == ["a", "c"] and outcome.losses == []
     assert outcome.code is ExitCode.RUN_FAILED
-    assert outcome.text.startswith("the run of a host has failed: b: ")
+    assert outcome.text == "the run of a host has failed: b: the device is gone"
+
+
+@pytest.mark.parametrize(
+    ("says", "after_stop", "ends"),
+    [
+        # What a host has that was stopped, but not because of that, counts as well.
+        (1, ExitCode.DATA_ERRORS, (ExitCode.DATA_ERRORS, "a: mismatches")),
+        (1, ExitCode.RUN_FAILED, (ExitCode.RUN_FAILED, "b: ended early")),
+        (6, ExitCode.INTERRUPTED, (ExitCode.DATA_ERRORS, "b: ended early")),
+        (6, ExitCode.RUN_FAILED, (ExitCode.DATA_ERRORS, "b: ended early")),
+        (99, ExitCode.INTERRUPTED, (ExitCode.RUN_FAILED, "b: ended early")),
+    ],
+)
+def test_the_worst_failure_of_those_that_were_not_stopped_is_that_of_the_fleet(
+    says: int, after_stop: ExitCode, ends: tuple[ExitCode, str]
+) -> None:
+    rig = Rig()
+    rig["b"].says, rig["b"].code = (wire.Done(says, "ended early"),), says
+    rig["b"].text = "ended early"
+    rig["a"].says = rig["c"].says = ()
+    rig["a"].after_stop = (wire.Done(int(after_stop), "mismatches"),)
+    outcome = rig.run()
+    assert (outcome.code, outcome.text) == (ends[0], f"the run of a host has failed: {ends[1]}")
+
+
+def test_without_a_stop_the_worst_failure_is_that_of_the_fleet() -> None:
+    rig = Rig('on_loss = "continue"')
+    for name, code in (("a", ExitCode.RUN_FAILED), ("c", ExitCode.DATA_ERRORS)):
+        rig[name].says, rig[name].code = (wire.Done(int(code), "ended"),), int(code)
+        rig[name].text = f"as {code.name}"
+    outcome = rig.run()
+    assert rig.asked(Verb.STOP) == [] and outcome.code is ExitCode.DATA_ERRORS
+    assert outcome.text == "the run of a host has failed: c: as DATA_ERRORS"
 
 
 @pytest.mark.parametrize("answer", [SILENT, REFUSED, HostLostError("it is lost")])

@@ -44,6 +44,13 @@ def test_hosts_that_ended_otherwise_are_named() -> None:
     assert not fleet.at_an_end
 
 
+def test_what_ended_a_host_comes_before_the_stop_of_the_others() -> None:
+    stopped = fleet_with(Spec("alpha"), text="stopped", reason=Reason.STOPPED, ok=False)
+    gone = fleet_with(Spec("beta"), text="gone", reason=Reason.DEVICE_GONE, ok=False)
+    assert merge([stopped, gone]).outcome.reason is Reason.DEVICE_GONE
+    assert merge([fleet_of(Spec("gamma")), stopped]).outcome.reason is Reason.STOPPED
+
+
 def test_many_hosts_in_a_sentence_are_counted() -> None:
     fleets = [fleet_of(Spec(f"host{number}")) for number in range(7)]
     fleets.append(fleet_with(Spec("other"), text="it stopped"))
