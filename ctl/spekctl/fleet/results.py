@@ -34,6 +34,7 @@ def of(outcome: Outcome, plan: Plan) -> Result | None:
         if result is None:
             without.append(part)
             continue
+        result = _as_planned(result, plan)
         facts = facts_of(part, outcome)
         if first is None:
             first = result
@@ -55,6 +56,18 @@ def of(outcome: Outcome, plan: Plan) -> Result | None:
             )
         )
     return total.whole()
+
+
+def _as_planned(result: Result, plan: Plan) -> Result:
+    """A host's result with the devices of asus as the plan names them: what hosts call one disk may
+    differ, and they have run one workload."""
+    planned = {asu.name: asu.device for asu in plan.workload.asu}
+    asus = [
+        msgspec.structs.replace(asu, device=planned.get(asu.name, asu.device))
+        for asu in result.workload.asu
+    ]
+    workload = msgspec.structs.replace(result.workload, asu=asus)
+    return msgspec.structs.replace(result, workload=workload)
 
 
 def end_of(outcome: Outcome, result: Result | None) -> tuple[ExitCode, str]:

@@ -22,6 +22,7 @@ from spekctl.fleet.clock import Bound, Distance
 from spekctl.fleet.outcome import Loss, Outcome, Part
 from spekctl.fleet.plan import Plan
 from spekctl.kernel.records import RunState
+from spekctl.workload.model import Asu
 
 SECOND = 10**9
 START_NS = 1_795_000_000 * SECOND
@@ -103,6 +104,22 @@ def test_the_result_of_a_run_has_all_its_hosts() -> None:
     ]
     assert a.run is not None and a.run.remarks == own
     assert merge.merge(merge.split(of_all)).remarks == of_all.remarks
+
+
+def test_a_disk_that_each_host_calls_by_another_path_is_that_of_the_plan() -> None:
+    def on(text: Result, path: str) -> Result:
+        asu = Asu("a", device=path)
+        return msgspec.structs.replace(
+            text, workload=msgspec.structs.replace(text.workload, asu=[asu])
+        )
+
+    told = outcome(
+        a=collected(on(result("1"), "/dev/sdb")), b=collected(on(result("2"), "/dev/sdc"))
+    )
+    workload = on(result("1"), "wwn:naa.1").workload
+    of_all = results.of(told, dataclasses.replace(planned(), workload=workload))
+    assert of_all is not None and of_all.workload == workload
+    assert [host.name for host in of_all.hosts or ()] == ["a", "b", "t"]
 
 
 def test_a_clock_that_has_lost_its_source_promises_nothing() -> None:
