@@ -136,6 +136,7 @@ class Coordinator:
                 refusals.append(f"{name}: {refusal}")
             else:
                 self.view.reach(name, Stage.CHECKED)
+        refusals += _other_modules(self.parts.values())
         if refusals:
             raise RefusedError("; ".join(refusals))
 
@@ -685,6 +686,24 @@ def seeds_of(seed: int) -> frozenset[int]:
 def seed_of(seed: int, place: int) -> int:
     """The seed of a host: hosts with equal loads do not send equal I/Os."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{place}".encode()).digest()[:8], "little") >> 1
+
+
+def _other_modules(parts: Iterable[Part]) -> list[str]:
+    """Clients with another spek.ko than the first one, whose results could not be added up. The
+    prober of a target is another module."""
+    loaded = [
+        (part.name, part.described.module_version)
+        for part in parts
+        if part.host.role == "client"
+        and part.described is not None
+        and part.described.module_version
+    ]
+    return [
+        f"{name}: it has spek.ko {version}, and {loaded[0][0]} {loaded[0][1]}; load the same"
+        " version on all clients"
+        for name, version in loaded
+        if version != loaded[0][1]
+    ]
 
 
 def _exit_code(code: int) -> ExitCode:

@@ -149,6 +149,15 @@ def test_all_that_cannot_take_part_are_named_at_once() -> None:
     assert "a: no sudo; c: it has spekctl 9" in message
 
 
+def test_a_client_with_another_module_is_refused_before_anything_is_claimed() -> None:
+    rig = Rig()
+    describe(rig, "c", module_version="0.2")
+    assert rig.refused().message == (
+        "c: it has spek.ko 0.2, and a 0.1; load the same version on all clients"
+    )
+    assert rig.asked(Verb.CLAIM) == []
+
+
 @pytest.mark.parametrize(
     ("bound", "sentence"),
     [
