@@ -159,6 +159,7 @@ def of(
     _check_ssh(fleet, hosts)
     if meaning.replays(workload):
         _check_replay(workload, hosts)
+    _check_intervals(workload, hosts)
     share = fleet.share or ("split" if write or writes(workload) else "overlap")
     for host in hosts:
         with at(f"host '{host.name}'"):
@@ -237,6 +238,23 @@ def _check_replay(workload: WorkloadFile, hosts: Sequence[Host]) -> None:
             f"{first} has {fewer} and {second} {more} devices; to replay a trace each client needs"
             " the same number"
         )
+
+
+def _check_intervals(workload: WorkloadFile, hosts: Sequence[Host]) -> None:
+    """The rows of a fleet are sums of those of its hosts."""
+    lengths = [
+        (host.name, options.setting("interval_ns", host.load, workload.run))
+        for host in hosts
+        if host.role == "client"
+    ]
+    for name, length_ns in lengths[1:]:
+        first, wanted_ns = lengths[0]
+        if length_ns != wanted_ns:
+            raise UsageError(
+                f"{first} and {name} have different report intervals,"
+                f" {units.format_ns(wanted_ns)} and {units.format_ns(length_ns)}; write interval in"
+                " [fleet.options]"
+            )
 
 
 def _max_skew(text: str | None) -> int | None:

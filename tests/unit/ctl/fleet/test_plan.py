@@ -113,6 +113,11 @@ def test_bsus_are_dealt_out() -> None:
     assert [host.options["bsu"] for host in read.hosts] == ["3", "3", "2"]
 
 
+def test_an_interval_that_is_that_of_the_others_is_no_difference() -> None:
+    text = hosts(2, '{time = "5s", bsu = "8"}') + 'options = {interval = "1s"}'
+    assert len(plan.parse(text).hosts) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -156,6 +161,10 @@ def test_bsus_are_dealt_out() -> None:
         (GOOD + "options = {verify = true}", 'verify needs share = "split"'),
         (hosts(3, '{bsu = "2", write = true}'), "2 BSUs cannot be divided among 3 clients"),
         (hosts(2, '{bsu = "8"}') + 'options = {bsu = "4"}', "different numbers of BSUs"),
+        (
+            hosts(2, '{time = "5s"}') + 'options = {interval = "2s"}',
+            "c0 and c1 have different report intervals, 1.00 s and 2.00 s; write interval in",
+        ),
     ],
 )
 def test_a_wrong_plan_is_refused_by_a_sentence(text: str, sentence: str) -> None:
