@@ -15,7 +15,7 @@ import click
 from spekctl.cli import Group
 from spekctl.commands import options
 from spekctl.commands.options import DURATION, FilePath
-from spekctl.errors import ExitCode, UsageError
+from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.fleet.coordinator import Coordinator
@@ -234,7 +234,14 @@ def run(
         started(planned, keys_folder, wait_ns, interrupts, progress, folder) as coordinator,
     ):
         outcome = coordinator.carry_out()
-        result = results.of(outcome, planned)
+        try:
+            result = results.of(outcome, planned)
+        except SpekError as error:
+            # Hours of measuring must not be lost to what hosts do not have in common.
+            paths = results.write_documents(outcome, output)
+            error.say(f"{error.message}; the hosts' own results: {', '.join(map(str, paths))}")
+            error.exit_code = outcome.code or ExitCode.RUN_FAILED
+            raise
     click.echo(f"spekctl: {outcome.text}", err=True)
     if result is None:
         raise UsageError("no host has a result")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TypeVar
 
@@ -122,6 +123,20 @@ def write_reports(outcome: Outcome, output: Path | None) -> list[Path]:
     for name, report in reports(outcome).items():
         path = output.with_suffix(f".{name}{output.suffix or '.json'}")
         files.deliver(files.encode(report), path)
+        written.append(path)
+    return written
+
+
+def write_documents(outcome: Outcome, output: Path | None) -> list[Path]:
+    """What each host has sent, as it came, into a file of its own beside @output; for results that
+    could not be added up, so without @output into a folder of temporary files."""
+    output = output or Path(tempfile.mkdtemp(prefix="spek-fleet-")) / "fleet.json"
+    written: list[Path] = []
+    for part in outcome.parts:
+        if part.collected is None or bytes(part.collected.document) == b"null":
+            continue
+        path = output.with_suffix(f".{part.name}{output.suffix or '.json'}")
+        files.deliver(bytes(part.collected.document), path)
         written.append(path)
     return written
 

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.fleets import Spec, result_of, three
@@ -17,11 +18,14 @@ from msgspec.structs import replace
 from spekctl.commands import fleet
 from spekctl.documents.result import load_result
 from spekctl.errors import ExitCode
-from spekctl.fleet import results
+from spekctl.fleet import plan, results, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.merge import merge
-from spekctl.fleet.outcome import Outcome
+from spekctl.fleet.outcome import Outcome, Part
 
+# As it is, for the tests that put another one in its place.
+OF = results.of
+UNKNOWN = Bound(None, "none")
 # Four seconds in which no I/O completes.
 QUIET: list[tuple[list[int], list[int]]] = [([], [])] * 4
 
@@ -68,6 +72,24 @@ def test_a_run_without_io_delivers_all_else(
     assert done == ["samples of targets"]
     names = sorted(path.name for path in tmp_path.iterdir() if path.name[0] in "fh")
     assert names == ["f.csv", "f.json", "h~"]
+
+
+def test_results_that_cannot_be_added_up_are_kept(
+    spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _carried_out(monkeypatch, tmp_path)
+    (host,) = plan.parse(plan_of(["a"])).hosts
+    sent = wire.Collected(0, "the run completed", None, msgspec.Raw(b'{"kind": 5}'))
+    ends = Outcome(
+        "r-1", "f-1", 1, ExitCode.OK, "all is over", [Part(host, collected=sent)], UNKNOWN
+    )
+    monkeypatch.setattr(_Ended, "carry_out", lambda self: ends)
+    monkeypatch.setattr(results, "of", OF)
+    ended = spekctl("fleet", "run", "plan.toml", "-o", "f.json")
+    assert ended.code == ExitCode.RUN_FAILED and not (tmp_path / "f.json").exists()
+    assert ended.sentence.startswith("a has sent a damaged result: ")
+    assert ended.sentence.endswith("; the hosts' own results: f.a.json")
+    assert (tmp_path / "f.a.json").read_bytes() == b'{"kind": 5}'
 
 
 def test_a_merge_of_results_without_io_has_failed(spekctl: Spekctl, tmp_path: Path) -> None:

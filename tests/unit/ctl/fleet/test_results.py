@@ -15,7 +15,7 @@ from lib.fakes.kernel import FakeKernel
 
 from spekctl import files
 from spekctl.documents.hosts import Role
-from spekctl.documents.result import Result
+from spekctl.documents.result import Result, load_result
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import merge, plan, results, wire
 from spekctl.fleet.clock import Bound, Distance
@@ -175,6 +175,20 @@ def test_without_any_result_there_is_none() -> None:
 def test_a_damaged_result_names_its_host() -> None:
     with pytest.raises(SpekError, match="b has sent a damaged result: "):
         results.of(outcome(b=collected({"kind": "spek-result"})), planned())
+
+
+def test_what_hosts_have_sent_can_be_kept_as_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = wire.Collected(0, "", None, msgspec.Raw(b'{"kind": 5}'))
+    own = result("1")
+    told = outcome(a=collected(own), b=damaged)
+    paths = results.write_documents(told, tmp_path / "fleet.json")
+    assert paths == [tmp_path / "fleet.a.json", tmp_path / "fleet.b.json"]
+    assert load_result(paths[0]) == own and paths[1].read_bytes() == b'{"kind": 5}'
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    unasked = results.write_documents(told, None)
+    assert [path.read_bytes() for path in unasked] == [path.read_bytes() for path in paths]
 
 
 def test_samples_of_a_target_have_a_file_of_their_own(
