@@ -243,12 +243,14 @@ def run(
             error.exit_code = outcome.code or ExitCode.RUN_FAILED
             raise
     click.echo(f"spekctl: {outcome.text}", err=True)
-    if result is None:
-        raise UsageError("no host has a result")
-    deliver_result(result, output, as_json, exports)
+    if result is not None:
+        deliver_result(result, output, as_json, exports)
     for path in results.write_reports(outcome, output):
         click.echo(f"spekctl: samples of a target written to {path}", err=True)
     code, _ = results.end_of(outcome, result)
+    if result is None:
+        click.echo("spekctl: no client has a result, so there is none of the fleet", err=True)
+        code = code or ExitCode.RUN_FAILED
     return int(code)
 
 

@@ -74,6 +74,33 @@ def test_a_run_without_io_delivers_all_else(
     assert names == ["f.csv", "f.json", "h~"]
 
 
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [
+        (ExitCode.HOST_LOST, ExitCode.HOST_LOST),
+        (ExitCode.INTERRUPTED, ExitCode.INTERRUPTED),
+        (ExitCode.OK, ExitCode.RUN_FAILED),
+    ],
+)
+def test_a_run_whose_clients_are_all_lost_delivers_the_samples_of_targets(
+    spekctl: Spekctl,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    code: ExitCode,
+    ends: ExitCode,
+) -> None:
+    done = _carried_out(monkeypatch, tmp_path)
+    told = Outcome("r-1", "f-1", 1, code, "incomplete: a lost at 41.2 s", [], UNKNOWN)
+    monkeypatch.setattr(_Ended, "carry_out", lambda self: told)
+    monkeypatch.setattr(results, "of", OF)
+    ended = spekctl("fleet", "run", "plan.toml", "-o", "f.json")
+    assert ended.code == ends and done == ["samples of targets"]
+    assert ended.err.splitlines()[-2:] == [
+        "spekctl: incomplete: a lost at 41.2 s",
+        "spekctl: no client has a result, so there is none of the fleet",
+    ]
+
+
 def test_results_that_cannot_be_added_up_are_kept(
     spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
