@@ -80,6 +80,7 @@ class Coordinator:
         self._refusals = Refusals(self.engine)
         self._claimed: set[str] = set()
         self._own_bound = Bound(None, "it was not asked")
+        self._looked_s = 0.0  # for silent hosts; CLOCK_MONOTONIC
 
     def _keep_rows(self) -> None:
         """Rows of a run that begins; those of the one before it are forgotten."""
@@ -214,8 +215,9 @@ class Coordinator:
     def hold(self, is_wanted: Callable[[], bool]) -> None:
         """Keep all hosts waiting until @is_wanted; SpekError if a host is lost meanwhile."""
         asked_s = 0.0
+        self._looked_s = time.monotonic()
         for part in self.parts.values():
-            part.heard_s = time.monotonic()
+            part.heard_s = self._looked_s
         while not is_wanted():
             self._check_interrupts()
             self._refusals.tell(self.view)
@@ -319,6 +321,7 @@ class Coordinator:
         self._check_interrupts()
         self._check_clocks(answers, sent_ns, came_ns)
         confirm = wire.encode(wire.OfRun(self.run_id))
+        self._looked_s = time.monotonic()
         for name, answer in answers.items():
             part = self.parts[name]
             part.armed = answer
@@ -658,6 +661,12 @@ class Coordinator:
                 part.asked = self.engine.call(part.name, Verb.STATUS, payload)
 
     def _look_for_silent(self, now_s: float) -> None:
+        # If this process did not run meanwhile, it could hear of no host.
+        gap_s = now_s - self._looked_s
+        self._looked_s = now_s
+        if gap_s > 2 * max(self.patience.status_s, self.patience.look_s):
+            for part in self._running():
+                part.heard_s = min(now_s, part.heard_s + gap_s)
         for part in self._running():
             if part.asked is not None and part.asked.done() and not part.asked.cancelled():
                 if part.asked.exception() is None:

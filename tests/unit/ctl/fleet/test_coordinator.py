@@ -17,8 +17,10 @@ from lib.fakes.kernel import interval_cell
 from spekctl import __version__
 from spekctl.errors import ExitCode, HostLostError, RefusedError, SpekError
 from spekctl.fleet import carrier, wire
+from spekctl.fleet import coordinator as module
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.coordinator import seed_of
+from spekctl.fleet.patience import Patience
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow, Phase
 from spekctl.log.tally import Tally
@@ -328,6 +330,67 @@ def test_a_host_that_is_silent_is_lost() -> None:
     outcome = rig.run()
     assert outcome.code is ExitCode.HOST_LOST and "b lost at" in outcome.text
     assert "it has been silent for" in outcome.text
+
+
+@dataclasses.dataclass
+class Clock:
+    """CLOCK_MONOTONIC of the controller, in place of its `time`."""
+
+    now_s: float = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_a_controller_that_was_paused_takes_no_host_for_silent(
+    monkeypatch: pytest.MonkeyPatch, holds: bool
+) -> None:
+    """As by a debugger, or in a guest that was paused: it could hear of nobody meanwhile."""
+    now = Clock()
+    rig = Rig(patience=Patience(join_s=0, collect_s=0, release_s=0))
+    monkeypatch.setattr(module, "time", now)
+    for host in rig.hosts.values():
+        host.says = ()
+    pauses: list[float] = []
+
+    def pause() -> None:
+        now.now_s += 12
+        pauses.append(now.now_s)
+        if not holds and len(pauses) == 3:
+            for name in rig.hosts:
+                rig.engine.say(name, [wire.Done(0, "the run completed")])
+
+    rig.engine.on_idle = pause
+    if holds:
+        coordinator = rig.coordinator()
+        coordinator.check()
+        coordinator.prepare()
+        coordinator.hold(lambda: len(pauses) >= 3)
+    else:
+        assert rig.run().code is ExitCode.OK
+    assert len(pauses) == 3
+
+
+def test_a_host_that_is_silent_is_lost_though_the_controller_was_paused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = Clock()
+    rig = Rig(patience=Patience(join_s=0, collect_s=0, release_s=0))
+    monkeypatch.setattr(module, "time", now)
+    rig["b"].says = ()
+    rig["b"].answers[Verb.STATUS] = SILENT
+    steps = iter([12.0])
+
+    def pass_time() -> None:
+        now.now_s += next(steps, 1.0)
+
+    rig.engine.on_idle = pass_time
+    outcome = rig.run()
+    assert outcome.code is ExitCode.HOST_LOST
+    assert outcome.losses[0].reason == "it has been silent for 11 s"
+    # The pause, and more than ten looks after it.
+    assert now.now_s == 1000 + 12 + 11
 
 
 def test_a_run_that_fails_on_one_host_stops_the_others() -> None:
