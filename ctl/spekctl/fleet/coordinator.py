@@ -682,9 +682,13 @@ class Coordinator:
 
     def _check_interrupts(self) -> None:
         if self.interrupts.count:
-            raise CalledOffError(
-                "interrupted before the start; no host has sent I/O", self.interrupts.exit_code
-            )
+            text = "interrupted before the start; no host has sent I/O"
+            if self._start_ns and self._left_s() <= 0:
+                text = (
+                    "interrupted before hosts were told to keep the start, which has passed; a"
+                    " host that could not call it off in time may have sent I/O"
+                )
+            raise CalledOffError(text, self.interrupts.exit_code)
 
 
 def seeds_of(seed: int) -> frozenset[int]:

@@ -67,6 +67,10 @@ class Duty(Protocol):
     def arm(self, start_mono_ns: int) -> None:
         """Start at this time."""
 
+    def call_off(self) -> bool:
+        """End it before its start. Return: whether that was too late, so that it has sent I/O; then
+        follow() ends it, else abandon()."""
+
     def follow(self) -> Ended:
         """Until it is over."""
 
@@ -174,6 +178,10 @@ class Load:
     def arm(self, start_mono_ns: int) -> None:
         self._session.arm(start_mono_ns)
 
+    def call_off(self) -> bool:
+        self.stop()
+        return self._session.call_off()
+
     def follow(self) -> Ended:
         follow([self._session])
         result = self._session.result()
@@ -236,6 +244,10 @@ class Watch:
     def arm(self, start_mono_ns: int) -> None:
         """It samples already; what counts begins there."""
         self._started_ns = start_mono_ns
+
+    def call_off(self) -> bool:
+        self.stop()
+        return False
 
     def follow(self) -> Ended:
         assert self._collector is not None and self._machine.probe is not None, _NOT_CLAIMED

@@ -409,8 +409,16 @@ class Member:
         try:
             if not self._confirmed.wait(max(0.0, left_s)):
                 self._called_off.set()
-                _suppress(self._duty.abandon)
-                text = "the controller did not confirm the start in time; no I/O was sent"
+                text = "the controller did not confirm the start in time; "
+                # The kernel's timer starts the run, also if this process did not run meanwhile.
+                past_s = (time.monotonic_ns() - start_ns) / 1e9
+                if self._duty.call_off():
+                    ended = self._duty.follow()
+                    document, started_ns = ended.document, ended.started_mono_ns
+                    text += f"it had started without one, and was stopped at {past_s:.1f} s"
+                else:
+                    _suppress(self._duty.abandon)
+                    text += "no I/O was sent"
             elif self._called_off.is_set():
                 text = "the start was called off"
             else:

@@ -195,6 +195,15 @@ class Session:
         )
         return self._plan
 
+    def call_off(self) -> bool:
+        """End a run that is armed. Return: whether it had begun by itself; it has to be
+        followed then, and has a result."""
+        run = self._claimed_run()
+        self._kernel.run_stop(run)
+        info = ending.wait_done(self._kernel, run, ending.ABANDON_S)
+        # The kernel forgets the start of a run that ended before it.
+        return info.state is not RunState.ARMED and bool(info.started_ns)
+
     def step(self) -> bool:
         """Look at the run once; True if it is over, or two Ctrl-C ended the wait for it."""
         is_over = self._followed().step()

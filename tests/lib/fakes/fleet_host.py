@@ -51,9 +51,15 @@ class PacedKernel(FakeKernel):
     """A fake kernel whose seconds pass, and whose runs start when they shall."""
 
     pace_s: float = 0.05
+    never_ran: bool = False  # it was stopped before its start
+
+    def run_stop(self, run: int) -> None:
+        self.never_ran = self.never_ran or self.state is RunState.ARMED
+        super().run_stop(run)
 
     def run_start(self, run: int, start_ns: int = 0) -> None:
         super().run_start(run, start_ns)
+        self.never_ran = False
         self.armed_waits = -1
 
     def wait(self, timeout_s: float) -> None:
@@ -79,7 +85,7 @@ class PacedKernel(FakeKernel):
         shift = self._shift_ns
         return replace(
             info,
-            started_ns=self.start_ns or info.started_ns,
+            started_ns=0 if self.never_ran else self.start_ns or info.started_ns,
             measure_ns=info.measure_ns and info.measure_ns + shift,
             drain_ns=info.drain_ns and info.drain_ns + shift,
             ended_ns=info.ended_ns and info.ended_ns + shift,

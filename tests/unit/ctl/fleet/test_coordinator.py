@@ -558,6 +558,23 @@ def test_ctrl_c_before_the_start_frees_what_is_claimed() -> None:
     assert rig.asked(Verb.ARM) == [] and rig.asked(Verb.RELEASE) == ["a", "b", "c"]
 
 
+def test_ctrl_c_after_the_time_of_the_start_does_not_say_that_no_io_was_sent() -> None:
+    rig = Rig()
+    arms = rig["c"].answer
+
+    def late(payload: bytes) -> Any:
+        del rig["c"].answers[Verb.ARM]
+        answer = arms(Verb.ARM, payload, rig.engine.now_ns)
+        rig.engine.now_ns += 3600 * SECOND
+        rig.interrupts.interrupt(signal.SIGINT)
+        return answer
+
+    rig["c"].answers[Verb.ARM] = late
+    error = rig.refused()
+    assert error.exit_code is ExitCode.INTERRUPTED
+    assert "may have sent I/O" in error.message and "no host has" not in error.message
+
+
 def test_rows_and_notes_are_shown_with_their_hosts() -> None:
     rig = Rig(hosts="a")
     rig["a"].says = (wire.Note("no prober"), wire.Done(0, "done"))

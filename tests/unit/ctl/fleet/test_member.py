@@ -25,6 +25,7 @@ from spekctl.errors import ExitCode, NoKernelSideError, RefusedError, SpekError
 from spekctl.fleet import clock, member, wire
 from spekctl.fleet.clock import Distance
 from spekctl.fleet.wire import Phase
+from spekctl.kernel.records import RunState
 from spekctl.log import tally
 from spekctl.run import ending
 from spekctl.workload import file, override
@@ -348,8 +349,25 @@ def test_a_start_that_nobody_confirms_is_called_off(rig: Rig) -> None:
     (done,) = eventually(rig.done, "nothing was said")
     assert done.code == ExitCode.RUN_FAILED and "did not confirm the start" in done.text
     assert rig.kernel.deleted and rig.kernel.seconds == 0
+    assert done.text.endswith("; no I/O was sent")
     collected = rig.of_run("result", wire.Collected)
     assert bytes(collected.document) == b"null"
+
+
+def test_a_start_that_came_before_it_could_be_called_off_has_a_result(rig: Rig) -> None:
+    """As after SIGSTOP: the kernel's timer started the run."""
+    rig.claim()
+    armed = rig.arm(0.5)
+    rig.kernel.state, rig.kernel.seconds = RunState.RUNNING, 1
+    (done,) = eventually(rig.done, "nothing was said")
+    sentence = "the controller did not confirm the start in time; it had started without one, and"
+    assert done.code == ExitCode.RUN_FAILED and done.text.startswith(sentence)
+    collected = rig.of_run("result", wire.Collected)
+    document = json.loads(bytes(collected.document))
+    assert document["totals"]["all"]["ios"] == 100 and document["outcome"]["reason"] == "stopped"
+    assert collected.facts is not None
+    assert collected.facts.started_mono_ns == armed.start_mono_ns
+    assert rig.kernel.deleted
 
 
 def test_a_release_before_the_start_calls_it_off(rig: Rig) -> None:
