@@ -388,6 +388,11 @@ class Coordinator:
             if bytes(collected.document) == b"null":
                 self._lose(name, f"it has no result: {collected.text}")
 
+    def poll(self) -> None:
+        """Ask hosts whose results are collected for their status, so that they keep their devices
+        for the next run; while nothing else is asked of them. Any thread may call it."""
+        self._ask_status(())
+
     @property
     def unreleased(self) -> str:
         """Hosts whose devices may not be free after release(), and why; empty if there are none."""

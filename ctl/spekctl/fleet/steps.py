@@ -20,6 +20,7 @@ from spekctl.errors import SpekError
 from spekctl.fleet import plan as plans
 from spekctl.fleet import results, slices, wire
 from spekctl.fleet.coordinator import Coordinator
+from spekctl.fleet.leash import Leash
 from spekctl.fleet.plan import Host, Plan
 from spekctl.fleet.wire import DeviceSeen
 from spekctl.run import request as run_request
@@ -39,6 +40,7 @@ class FleetSteps:
         self._coordinator = coordinator
         self._plan = coordinator.plan
         self._view = view
+        self._leash = Leash(coordinator.poll, coordinator.patience.status_s)
         self._holds: Literal["read", "write"] = "read"
         self._has_claimed = False
         self._lost = ""
@@ -142,6 +144,7 @@ class FleetSteps:
         try:
             yield
         finally:
+            self._leash.slip()
             self._coordinator.release()
 
     def measure(self, request: Request) -> Result:
@@ -153,6 +156,7 @@ class FleetSteps:
             purge=meaning.replays(request.workload),
         )
         coordinator = self._coordinator
+        self._leash.slip()
         coordinator.view = self._view()
         if self._has_claimed:
             coordinator.again(plan)
@@ -163,6 +167,8 @@ class FleetSteps:
         coordinator.arm()
         coordinator.follow()
         coordinator.collect()
+        # Large results take longer to merge and to write than hosts wait for a question.
+        self._leash.hold()
         outcome = coordinator.outcome()
         if outcome.losses:
             self._lost = outcome.text

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from lib.fakes.fleet import FakeView
@@ -15,6 +17,7 @@ from spekctl.block import device
 from spekctl.errors import RefusedError, SpekError, UsageError
 from spekctl.fleet import plan, selector
 from spekctl.fleet.steps import FleetSteps
+from spekctl.fleet.wire import Verb
 from spekctl.run.job import Interrupts
 from spekctl.workload import file
 from spekctl.workload.options import Options
@@ -59,6 +62,23 @@ def test_devices_are_in_the_order_of_a_results_targets(rig: Rig) -> None:
     assert [target.facts.bytes for target in result.targets] == [
         device.bytes for device in steps.devices
     ]
+
+
+def test_hosts_are_polled_between_two_steps(rig: Rig) -> None:
+    steps = rig.steps()
+
+    def polls() -> list[int]:
+        return [rig.engine.asked.count((name, Verb.STATUS)) for name in steps.names]
+
+    def are_polled(before: list[int]) -> bool:
+        return all(now >= then + 3 for now, then in zip(polls(), before, strict=True))
+
+    request = steps.request(READS, Options(depth=3, time_ns=SECOND))
+    with steps.claimed(rig.interrupts, write=False):
+        for _ in range(2):
+            steps.measure(request)
+            eventually(partial(are_polled, polls()), "hosts are not polled")
+    assert "leash" not in [thread.name for thread in threading.enumerate()]
 
 
 def test_a_request_is_that_of_the_first_host_and_its_options_are_of_all(rig: Rig) -> None:
