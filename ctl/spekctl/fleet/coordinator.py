@@ -72,6 +72,8 @@ class Coordinator:
         self._remarks: list[str] = []
         self._unreleased: list[str] = []
         self._start_ns = 0
+        self._start_s = 0.0  # the same by CLOCK_MONOTONIC, which nobody sets
+        self._distance: clock.Distance | None = None
         self.clocks = HostClocks(self.real_ns)
         self._stopping = ""
         # The host whose failed run stopped the others, and those that were stopped by it.
@@ -307,6 +309,8 @@ class Coordinator:
             patience.rounds * self.clocks.round_s,
         )
         sent_ns = self.real_ns()
+        self._start_s = time.monotonic() + lead_s
+        self._distance = clock.distance()
         self._start_ns = sent_ns + round(lead_s * SECOND)
         came_ns: dict[str, int] = {}
         arm = wire.encode(wire.Arm(self.run_id, self._start_ns))
@@ -430,13 +434,12 @@ class Coordinator:
         """The outcome of the run."""
         losses = [part.loss for part in self.parts.values() if part.loss is not None]
         failed = self._failures()
+        if self._distance is not None:
+            self._remark_step("the controller", self._distance.step_ns(clock.distance()))
         for part in self.parts.values():
             facts = part.collected.facts if part.collected is not None else None
-            if facts is not None and facts.stepped_ns:
-                self._remarks.append(
-                    f"the clock of {part.name} was set by {units.format_ns(abs(facts.stepped_ns))}"
-                    f" {'forward' if facts.stepped_ns > 0 else 'back'} during the run"
-                )
+            if facts is not None:
+                self._remark_step(part.name, facts.stepped_ns)
         if losses:
             told = "; ".join(
                 f"{loss.host} lost at {loss.at_s:.1f} s: {loss.reason}" for loss in losses
@@ -468,6 +471,13 @@ class Coordinator:
             losses=losses,
             remarks=[*self._remarks, *self._unreleased],
         )
+
+    def _remark_step(self, name: str, stepped_ns: int) -> None:
+        if stepped_ns:
+            self._remarks.append(
+                f"the clock of {name} was set by {units.format_ns(abs(stepped_ns))}"
+                f" {'forward' if stepped_ns > 0 else 'back'} during the run"
+            )
 
     def _failures(self) -> dict[str, ExitCode]:
         """Exit codes of the hosts whose run has failed, first that of the one that failed first.
@@ -683,7 +693,7 @@ class Coordinator:
 
     def _left_s(self) -> float:
         """Time until the start, s; negative after it."""
-        return (self._start_ns - self.real_ns()) / SECOND if self._start_ns else 0.0
+        return self._start_s - time.monotonic() if self._start_ns else 0.0
 
     def _check_interrupts(self) -> None:
         if self.interrupts.count:

@@ -31,6 +31,16 @@ HURRY = Patience(
 CALM = dataclasses.replace(HURRY, silent_s=60)
 
 
+@dataclasses.dataclass
+class Clock:
+    """CLOCK_MONOTONIC of the controller, in place of its `time`."""
+
+    now_s: float = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
 class Rig:
     """A coordinator of three hosts."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from lib.fakes.fleet import GIB, REFUSED, SILENT, FakeHost, device
-from lib.fakes.fleet_coordinator import CALM, HURRY, Rig
+from lib.fakes.fleet_coordinator import CALM, HURRY, Clock, Rig
 from lib.fakes.kernel import interval_cell
 
 from spekctl import __version__
@@ -20,7 +20,6 @@ from spekctl.fleet import carrier, wire
 from spekctl.fleet import coordinator as module
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.coordinator import seed_of
-from spekctl.fleet.patience import Patience
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow, Phase
 from spekctl.log.tally import Tally
@@ -308,135 +307,6 @@ def test_the_others_continue_without_it_if_the_plan_says_so() -> None:
     assert [part.collected is not None for part in outcome.parts] == [True, False, True]
 
 
-def test_the_time_of_a_loss_is_that_of_the_common_clock() -> None:
-    rig = Rig('on_loss = "continue"')
-    rig["b"].says = rig["a"].says = ()
-
-    def pass_time() -> None:
-        rig.engine.now_ns += 40 * SECOND
-        if not rig["b"].is_gone:
-            rig.engine.lose("b")
-            rig.engine.say("a", [wire.Done(0, "done")])
-
-    rig.engine.on_idle = pass_time
-    assert rig.run().text.startswith("incomplete: b lost at 38.0 s: ")
-
-
-def test_a_host_that_is_silent_is_lost() -> None:
-    rig = Rig()
-    rig["b"].says = ()
-    rig["b"].answers[Verb.STATUS] = SILENT
-    rig["b"].answers[Verb.CONFIRM] = SILENT
-    outcome = rig.run()
-    assert outcome.code is ExitCode.HOST_LOST and "b lost at" in outcome.text
-    assert "it has been silent for" in outcome.text
-
-
-@dataclasses.dataclass
-class Clock:
-    """CLOCK_MONOTONIC of the controller, in place of its `time`."""
-
-    now_s: float = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now_s
-
-
-@pytest.mark.parametrize("holds", [False, True])
-def test_a_controller_that_was_paused_takes_no_host_for_silent(
-    monkeypatch: pytest.MonkeyPatch, holds: bool
-) -> None:
-    """As by a debugger, or in a guest that was paused: it could hear of nobody meanwhile."""
-    now = Clock()
-    rig = Rig(patience=Patience(join_s=0, collect_s=0, release_s=0))
-    monkeypatch.setattr(module, "time", now)
-    for host in rig.hosts.values():
-        host.says = ()
-    pauses: list[float] = []
-
-    def pause() -> None:
-        now.now_s += 12
-        pauses.append(now.now_s)
-        if not holds and len(pauses) == 3:
-            for name in rig.hosts:
-                rig.engine.say(name, [wire.Done(0, "the run completed")])
-
-    rig.engine.on_idle = pause
-    if holds:
-        coordinator = rig.coordinator()
-        coordinator.check()
-        coordinator.prepare()
-        coordinator.hold(lambda: len(pauses) >= 3)
-    else:
-        assert rig.run().code is ExitCode.OK
-    assert len(pauses) == 3
-
-
-def test_a_host_that_is_silent_is_lost_though_the_controller_was_paused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = Clock()
-    rig = Rig(patience=Patience(join_s=0, collect_s=0, release_s=0))
-    monkeypatch.setattr(module, "time", now)
-    rig["b"].says = ()
-    rig["b"].answers[Verb.STATUS] = SILENT
-    steps = iter([12.0])
-
-    def pass_time() -> None:
-        now.now_s += next(steps, 1.0)
-
-    rig.engine.on_idle = pass_time
-    outcome = rig.run()
-    assert outcome.code is ExitCode.HOST_LOST
-    assert outcome.losses[0].reason == "it has been silent for 11 s"
-    # The pause, and more than ten looks after it.
-    assert now.now_s == 1000 + 12 + 11
-
-
-def test_a_run_that_fails_on_one_host_stops_the_others() -> None:
-    rig = Rig()
-    rig["b"].says, rig["b"].code = (wire.Done(1, "the device is gone"),), 1
-    rig["b"].text = "the device is gone"
-    rig["a"].says = rig["c"].says = ()
-    outcome = rig.run()
-    assert rig.asked(Verb.STOP) == ["a", "c"] and outcome.losses == []
-    assert outcome.code is ExitCode.RUN_FAILED
-    assert outcome.text == "the run of a host has failed: b: the device is gone"
-
-
-@pytest.mark.parametrize(
-    ("says", "after_stop", "ends"),
-    [
-        # What a host has that was stopped, but not because of that, counts as well.
-        (1, ExitCode.DATA_ERRORS, (ExitCode.DATA_ERRORS, "a: mismatches")),
-        (1, ExitCode.RUN_FAILED, (ExitCode.RUN_FAILED, "b: ended early")),
-        (6, ExitCode.INTERRUPTED, (ExitCode.DATA_ERRORS, "b: ended early")),
-        (6, ExitCode.RUN_FAILED, (ExitCode.DATA_ERRORS, "b: ended early")),
-        (99, ExitCode.INTERRUPTED, (ExitCode.RUN_FAILED, "b: ended early")),
-    ],
-)
-def test_the_worst_failure_of_those_that_were_not_stopped_is_that_of_the_fleet(
-    says: int, after_stop: ExitCode, ends: tuple[ExitCode, str]
-) -> None:
-    rig = Rig()
-    rig["b"].says, rig["b"].code = (wire.Done(says, "ended early"),), says
-    rig["b"].text = "ended early"
-    rig["a"].says = rig["c"].says = ()
-    rig["a"].after_stop = (wire.Done(int(after_stop), "mismatches"),)
-    outcome = rig.run()
-    assert (outcome.code, outcome.text) == (ends[0], f"the run of a host has failed: {ends[1]}")
-
-
-def test_without_a_stop_the_worst_failure_is_that_of_the_fleet() -> None:
-    rig = Rig('on_loss = "continue"')
-    for name, code in (("a", ExitCode.RUN_FAILED), ("c", ExitCode.DATA_ERRORS)):
-        rig[name].says, rig[name].code = (wire.Done(int(code), "ended"),), int(code)
-        rig[name].text = f"as {code.name}"
-    outcome = rig.run()
-    assert rig.asked(Verb.STOP) == [] and outcome.code is ExitCode.DATA_ERRORS
-    assert outcome.text == "the run of a host has failed: c: as DATA_ERRORS"
-
-
 @pytest.mark.parametrize("answer", [SILENT, REFUSED, HostLostError("it is lost")])
 def test_a_result_that_is_missing_makes_it_incomplete(answer: Any) -> None:
     rig = Rig()
@@ -558,14 +428,18 @@ def test_ctrl_c_before_the_start_frees_what_is_claimed() -> None:
     assert rig.asked(Verb.ARM) == [] and rig.asked(Verb.RELEASE) == ["a", "b", "c"]
 
 
-def test_ctrl_c_after_the_time_of_the_start_does_not_say_that_no_io_was_sent() -> None:
+def test_ctrl_c_after_the_time_of_the_start_does_not_say_that_no_io_was_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = Clock()
+    monkeypatch.setattr(module, "time", now)
     rig = Rig()
     arms = rig["c"].answer
 
     def late(payload: bytes) -> Any:
         del rig["c"].answers[Verb.ARM]
         answer = arms(Verb.ARM, payload, rig.engine.now_ns)
-        rig.engine.now_ns += 3600 * SECOND
+        now.now_s += 3600
         rig.interrupts.interrupt(signal.SIGINT)
         return answer
 
