@@ -359,6 +359,12 @@ def _check_ssh(fleet: FleetTable, hosts: Sequence[Host]) -> None:
     for key, value in (("program", fleet.ssh.program), ("keys", fleet.ssh.keys)):
         if not value or value.startswith("-") or not value.isprintable():
             raise UsageError(f"fleet: ssh: {key}: '{value}' is not a path")
+    if fleet.ssh.program.startswith("~"):
+        # The words of the remote command are quoted; the worker itself expands that of keys.
+        raise UsageError(
+            f"fleet: ssh: program: the remote shell does not expand '{fleet.ssh.program}'; write a"
+            " path that begins with /, or one below the user's home"
+        )
     if started and check_listen(fleet.listen)[0] in _EVERYWHERE:
         raise UsageError(
             f"fleet: listen: hosts that are started over SSH cannot join at {fleet.listen}; write"

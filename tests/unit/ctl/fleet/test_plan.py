@@ -142,6 +142,10 @@ def test_an_interval_that_is_that_of_the_others_is_no_difference() -> None:
             FLEET + 'ssh = {keys = "-x"}\n' + CLIENT,
             "fleet: ssh: keys: '-x' is not a path",
         ),
+        (
+            FLEET + 'ssh = {program = "~/bin/spekctl"}\n' + CLIENT,
+            "fleet: ssh: program: the remote shell does not expand '~/bin/spekctl'; write a path",
+        ),
         (GOOD + CLIENT, "there are two hosts called client1"),
         (GOOD.replace("client1", "a b"), "'a b' is not the name of a host"),
         (GOOD.replace("client1", "controller"), "a host cannot be called controller"),
