@@ -27,7 +27,8 @@ def find(selector: str, roots: Roots = ROOTS) -> Device:
         raise UsageError(f"there is no device {selector}")
     if len(matching) > 1:
         nodes = ", ".join(device.node for device in matching)
-        raise UsageError(f"{selector} means several devices: {nodes}; name one by its wwn or path")
+        how = "path" if kind == "wwn" else "wwn or path"
+        raise UsageError(f"{selector} means several devices: {nodes}; name one by its {how}")
     return matching[0]
 
 

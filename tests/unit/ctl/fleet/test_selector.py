@@ -19,12 +19,14 @@ NQN = "nqn.2014-08.org.nvmexpress:uuid:1"
 
 @pytest.fixture
 def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roots:
-    """A machine of three disks and a partition, of which one is an NVMe namespace."""
+    """A machine of four disks, one an NVMe namespace and one with two paths, and a partition."""
     disks: list[Any] = [
         disk("/dev/fake0", wwn="naa.6001", serial="S1", disk="fake0"),
         disk("/dev/fake1", wwn="0x5001", serial="S2", disk="fake1"),
         disk("/dev/fake2", wwn="eui.99", serial="S2", disk="nvme0n1"),
         disk("/dev/fake3", wwn="naa.6001", serial="S1", disk="fake0", partition=1),
+        disk("/dev/fake4", wwn="naa.8001", serial="S4", disk="fake4"),
+        disk("/dev/fake5", wwn="naa.8001", serial="S4", disk="fake5"),
     ]
     monkeypatch.setattr(device, "every", lambda roots: iter(disks))
     place = tmp_path / "sys/class/block/nvme0n1/device/subsysnqn"
@@ -57,6 +59,7 @@ def test_a_device_is_known_by_what_it_is(roots: Roots, text: str, node: str) -> 
         ("wwn:naa.7", "there is no device wwn:naa.7"),
         ("serial:S2", "serial:S2 means several devices: /dev/fake1, /dev/fake2; name one by"),
         ("nqn:", "means several devices"),
+        ("wwn:naa.8001", "several devices: /dev/fake4, /dev/fake5; name one by its path"),
         ("uuid:1", "uuid names no device"),
     ],
 )
