@@ -129,12 +129,20 @@ def init(folder: Path, hosts: tuple[str, ...], days: int) -> int:
     for name, serial in serials.items():
         click.echo(f"  {folder / name}  serial number {serial:x}")
     program, *_ = client.command(())
-    line = keys.sudoers(getpass.getuser(), program if program.startswith("/") else "spekctl")
+    line = keys.sudoers(_user(), program if program.startswith("/") else "spekctl")
     click.echo(
         "\non each host, by visudo -f /etc/sudoers.d/spek, with its user and the path of an"
         f" installation that only root can write to:\n  {line}"
     )
     return int(ExitCode.OK)
+
+
+def _user() -> str:
+    """As sudoers names it; by number if the user has no name, as in a container."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"#{os.getuid()}"
 
 
 @command.command()

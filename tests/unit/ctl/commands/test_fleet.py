@@ -251,6 +251,20 @@ def test_init_makes_keys_and_says_where_they_belong(spekctl: Spekctl, tmp_path: 
     assert again.code == ExitCode.USAGE and "keys are not overwritten" in again.err
 
 
+def test_init_names_a_user_without_a_name_by_its_number(
+    spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(uid: int) -> object:
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    outcome = spekctl("fleet", "init", "new", "client1")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert f"\n  #{os.getuid()} ALL=(root) NOPASSWD: " in outcome.out
+
+
 def test_a_dry_run_says_who_does_what(spekctl: Spekctl, tmp_path: Path) -> None:
     target = '[[host]]\nname = "storage"\nrole = "target"\n'
     (tmp_path / "plan.toml").write_text(plan_of(NAMES, 'max_skew = "1ms"') + target)
