@@ -15,6 +15,7 @@ from spekctl.fleet import wire
 from spekctl.fleet.keys import Bundle
 from spekctl.fleet.member import Member
 from spekctl.host import client as host_client
+from spekctl.host.client import HostError
 from spekctl.host.remote import Remote
 from spekctl.kernel import client, link
 from spekctl.kernel.client import Kernel
@@ -66,7 +67,15 @@ class Joined:
 
     def _lend(self, on_end: Callable[[str], None]) -> Rights:
         remote = Remote(self._words, on_end)
-        remote.helper.wait_ready()
+        try:
+            remote.helper.wait_ready()
+        except HostError as error:
+            # The controller shows it after the name of this host.
+            text = f"its helper, {' '.join(self._words)}, did not start: {error.message}"
+            if ": sudo: " in text:
+                text += "; add the line that `spekctl fleet init` prints to its sudoers"
+            error.say(text)
+            raise
         link.reach_by(remote.open_socket)
         return remote
 

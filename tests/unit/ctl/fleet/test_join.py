@@ -13,6 +13,8 @@ from lib.waiting import eventually
 
 from spekctl.errors import ExitCode
 from spekctl.fleet import wire
+from spekctl.fleet.join import Joined
+from spekctl.host.client import HostError
 
 
 def test_without_a_controller_it_says_so(tmp_path: Path) -> None:
@@ -21,6 +23,25 @@ def test_without_a_controller_it_says_so(tmp_path: Path) -> None:
         assert hosts.ended("a") == ExitCode.HOST_LOST
         assert "spekctl: cannot join tls://127.0.0.1:9 within " in hosts.said("a")
         assert not hosts.mark("a").exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        (
+            "sudo: a password is required",
+            "; add the line that `spekctl fleet init` prints to its sudoers",
+        ),
+        ("no such module", ""),
+    ],
+)
+def test_a_helper_that_does_not_start_is_named_with_the_remedy(said: str, remedy: str) -> None:
+    words = ["sh", "-c", f"echo '{said}' >&2; exit 1"]
+    with pytest.raises(HostError) as refusal:
+        Joined(words)._lend(lambda reason: None)
+    assert refusal.value.message == (
+        f"its helper, {' '.join(words)}, did not start: the host ended (status 1): {said}{remedy}"
+    )
 
 
 def test_a_signal_ends_it_and_its_run(tmp_path: Path) -> None:
