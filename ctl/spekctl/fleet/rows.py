@@ -147,11 +147,11 @@ def _add_levels(sums: _Sums, each: Placed, slots: Mapping[tuple[Phase, int], int
 
 def _add_coverage(sums: _Sums, each: Placed, slots: Mapping[tuple[Phase, int], int]) -> None:
     rows, workers = each.host.rows, workers_of(each.host)
-    for phase, (low, high) in _spans(each.places).items():
-        for number in range(low, high + 1):
-            slot = slots.get((phase, number))
-            if slot is None:
-                continue
+    spans = _spans(each.places)
+    # Over the rows that there are: numbers, of times that hosts send, may be far apart.
+    for (phase, number), slot in slots.items():
+        low, high = spans.get(phase, (1, 0))
+        if low <= number <= high:
             own = each.places.get((phase, number), ())
             covered = sum(rows.coverage_ppm[row] for row in own)
             sums.covered[slot] += min(COVERS_ALL, covered) * workers

@@ -67,6 +67,14 @@ def test_coverage_counts_workers() -> None:
     assert [row.coverage_ppm for row in merged] == [700_000, 10**6, 10**6, 10**6]
 
 
+def test_rows_that_are_centuries_apart_take_no_longer() -> None:
+    """As a host may send them; all numbers between them would be looked at."""
+    far_ns = 9 * 10**18
+    far: dict[str, object] = {"start_ns": far_ns, "end_ns": far_ns + SECOND}
+    merged = summed(host_of(Spec("a"), far), host_of(Spec("b")))
+    assert [row.read.ios for row in merged] == [2, 4, 4, 4, 2]
+
+
 def test_power_is_the_sum_if_all_know_it() -> None:
     measured = power_of(10.0, 1.0).measure
     every: list[dict[str, object]] = [{"power": measured}] * 4
