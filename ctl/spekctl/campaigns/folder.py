@@ -44,14 +44,14 @@ def check_parameters(folder: Path, before: Any, now: Any, words: Mapping[str, st
 
 def check_devices(folder: Path, targets: Sequence[TargetFacts], devices: Sequence[Device]) -> None:
     """Refuse to continue on devices other than @targets. A serial number or WWN counts if it was
-    known then and is now: udev may not have run, and earlier versions had none of md arrays."""
+    known then: earlier versions had none of md arrays."""
     was, now = _devices(targets), _devices(devices)
     if len(was) != len(now):
         refuse_other(folder, "number of devices", str(len(was)), str(len(now)))
     for before, after in zip(was, now, strict=True):
         for what, value in before.items():
-            known = what not in _NAMES or (value and after[what])
-            if known and value != after[what]:
+            counts = value or what not in _NAMES
+            if counts and value != after[what]:
                 refuse_other(folder, what, value, after[what])
 
 

@@ -19,7 +19,6 @@ import msgspec
 from msgspec import Meta
 
 from spekctl import files
-from spekctl.block import replaced
 from spekctl.block.device import Device
 from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
@@ -146,7 +145,8 @@ def _are_equal(facts: TargetFacts, device: Device) -> bool:
 
 def _may_be_same(facts: TargetFacts, device: Device) -> bool:
     sizes = (facts.bytes, facts.logical_block) == (device.bytes, device.logical_block)
-    return sizes and not replaced.names_differ(facts, device)
+    names = ((facts.serial, device.serial), (facts.wwn, device.wwn))
+    return sizes and all(not was or was == now for was, now in names)
 
 
 def _identity(device: Device | TargetFacts) -> tuple[str, str, int, int]:
@@ -155,8 +155,7 @@ def _identity(device: Device | TargetFacts) -> tuple[str, str, int, int]:
 
 def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> None:
     """The devices must be those of the file, whatever they are called now. A serial number or WWN
-    counts if it was known then and is now: udev may not have run, and earlier versions had none of
-    md arrays."""
+    counts if it was known then: earlier versions had none of md arrays."""
     if len(devices) != len(state.devices):
         raise UsageError(
             f"{path} is about {len(state.devices)} devices, {len(devices)} were given; name all of"
@@ -170,10 +169,10 @@ def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> N
             ("capacity", f"{facts.bytes} bytes", f"{device.bytes} bytes"),
             ("logical block", f"{facts.logical_block} bytes", f"{device.logical_block} bytes"),
         ):
-            if was and now and was != now:
+            if was and was != now:
                 raise UsageError(
-                    f"{device.path} is not the device that {path} is about: its {what} is {now},"
-                    f" that of {facts.path} was {was}"
+                    f"{device.path} is not the device that {path} is about: its {what} is"
+                    f" {now or 'missing'}, that of {facts.path} was {was}"
                 )
 
 

@@ -68,12 +68,13 @@ def test_devices_are_told_by_what_does_not_change_at_boot() -> None:
 
 
 @pytest.mark.parametrize(("field", "words"), [("serial", "serial number"), ("wwn", "WWN")])
-def test_a_name_counts_if_it_was_known_and_is_now(field: str, words: str) -> None:
-    """An md array of which no UUID was known then has one, or udev has not run."""
+def test_a_name_counts_if_it_was_known(field: str, words: str) -> None:
+    """An md array of which no UUID was known then has one."""
     without, array, another = (
         disk(**{"serial": "", "wwn": "", field: text}) for text in ("", "a1:b2", "c3:d4")
     )
     folder.check_devices(Path("t"), [without.facts()], [array])
-    folder.check_devices(Path("t"), [array.facts()], [without])
+    with pytest.raises(UsageError, match=f"another {words}: a1:b2 then, none now"):
+        folder.check_devices(Path("t"), [array.facts()], [without])
     with pytest.raises(UsageError, match=f"another {words}: a1:b2 then, c3:d4 now"):
         folder.check_devices(Path("t"), [array.facts()], [another])

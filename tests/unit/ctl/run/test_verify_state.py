@@ -80,17 +80,17 @@ def state_of(path: Path, *devices: Any) -> verify_state.SavedState:
 
 
 @pytest.mark.parametrize("name", ["serial", "wwn"])
-def test_a_name_counts_if_it_was_known_and_is_now(tmp_path: Path, name: str) -> None:
-    """An md array of which no UUID was known then has one, or udev has not run."""
+def test_a_name_counts_if_it_was_known(tmp_path: Path, name: str) -> None:
+    """An md array of which no UUID was known then has one."""
     path = tmp_path / "state"
     without, array, another = (
         disk(**{"serial": "", "wwn": "", name: text}) for text in ("", "a1:b2", "c3:d4")
     )
-    for before, now in ((without, array), (array, without)):
-        state = state_of(path, before)
-        verify_state.check_devices(path, state, verify_state.in_order(state, [now]))
-    with pytest.raises(UsageError, match="is c3:d4, that of /dev/fake0 was a1:b2"):
-        verify_state.check_devices(path, state_of(path, array), [another])
+    state = state_of(path, without)
+    verify_state.check_devices(path, state, verify_state.in_order(state, [array]))
+    for now, told in ((another, "c3:d4"), (without, "missing")):
+        with pytest.raises(UsageError, match=f"is {told}, that of /dev/fake0 was a1:b2"):
+            verify_state.check_devices(path, state_of(path, array), [now])
 
 
 def test_a_device_without_a_name_does_not_take_the_place_of_a_named_device(tmp_path: Path) -> None:
