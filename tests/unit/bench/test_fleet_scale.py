@@ -19,7 +19,6 @@ def test_a_run_of_simulated_hosts_is_measured(tmp_path: Path) -> None:
     assert list(measured.cpu_s) == list(measured.took_s) == phases
     assert all(measured.cpu_s.values()) and measured.host_cpu > 0
     assert measured.worst_round_trip_s > 0
-    assert measured.bytes_per_host > 0 and measured.peak_bytes > measured.bytes_per_host
 
 
 def test_fleets_are_measured_apart_and_held_against_the_goals(
@@ -27,6 +26,8 @@ def test_fleets_are_measured_apart_and_held_against_the_goals(
 ) -> None:
     small = fleet_scale.measured_apart(2)
     assert small.hosts == 2
+    # Of a process without memory from before, which it could use again.
+    assert small.bytes_per_host > 0 and small.peak_bytes > small.bytes_per_host
     large = dataclasses.replace(
         small,
         hosts=1000,
