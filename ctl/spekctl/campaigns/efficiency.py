@@ -148,24 +148,24 @@ def _of_one_system(reports: Sequence[tuple[Path, Report]]) -> Iterator[str]:
         yield f"{', '.join(unknown)} {name} no device: make sure that the system is the same"
 
 
-def _are_same(targets: Sequence[TargetFacts], others: Sequence[TargetFacts]) -> bool:
+def _are_same(targets: Sequence[TargetFacts], reference: Sequence[TargetFacts]) -> bool:
     """Whether each device has its counterpart. A path changes with the order in which devices
     appear, a serial number does not, but earlier versions had none of md arrays."""
-    left = list(others)
+    left = list(reference)
     for target in targets:
-        same = [other for other in left if _is_same(target, other)]
+        same = [candidate for candidate in left if _is_same(target, candidate)]
         if not same:
             return False
         left.remove(same[0])
     return not left
 
 
-def _is_same(target: TargetFacts, other: TargetFacts) -> bool:
-    if target.serial and other.serial:
-        same = target.serial == other.serial
+def _is_same(target: TargetFacts, candidate: TargetFacts) -> bool:
+    if target.serial and candidate.serial:
+        same = target.serial == candidate.serial
     else:
-        same = target.path == other.path
-    return same and target.bytes == other.bytes
+        same = target.path == candidate.path
+    return same and target.bytes == candidate.bytes
 
 
 def _listed(targets: Sequence[TargetFacts]) -> str:
