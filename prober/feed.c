@@ -8,7 +8,8 @@
  *
  * References to a feed, and why each one ends:
  *  - the list: as above;
- *  - a probe whose rows have its rails: until the probe is released;
+ *  - a probe whose rows have its rails: until the probe is released. Until then, too, the feed has
+ *    the rows in a list, to take their totals while samples come;
  *  - energy-get, while it answers a call of its dump.
  * Otherwise handlers and dumps look feeds up by number each time.
  *
@@ -110,6 +111,7 @@ static struct spek_feed *create_feed(const struct spek_prober_feed_open *request
 	feed->opened_ns = ktime_get_ns();
 	feed->state = SPEK_PROBER_FEED_STATE_OPEN;
 	feed->mark.uncertainty_ns = request->uncertainty_ns;
+	INIT_LIST_HEAD(&feed->rows);
 	feed->nr_rails = request->nr_rails;
 
 	for (i = 0; i < feed->nr_rails; i++) {
@@ -496,6 +498,34 @@ static int check_sample(const struct spek_feed *feed, const struct spek_prober_p
 	return 0;
 }
 
+/* Take the totals of all rows up to the horizon of a rail. */
+static void take_rows(struct spek_feed *feed, u32 rail)
+{
+	struct spek_feed_rows *rows;
+
+	lockdep_assert_held(&feeds_lock);
+
+	list_for_each_entry(rows, &feed->rows, node)
+		spek_feed_rows_take(rows, rail, &feed->rails[rail].rail);
+}
+
+static void take_rows_of_all(struct spek_feed *feed)
+{
+	u32 i;
+
+	for (i = 0; i < feed->nr_rails; i++)
+		take_rows(feed, i);
+}
+
+/* Return: true unless the sample came too late */
+static bool push_sample(struct spek_feed *feed, const struct spek_prober_power_sample *sample)
+{
+	/* Before the sample, which may overwrite the oldest one that a row needs. */
+	take_rows(feed, sample->rail);
+	return spek_rail_push(&feed->rails[sample->rail].rail, sample->at_ns, sample->power_uw,
+			      sample->flags & SPEK_PROBER_POWER_GAP);
+}
+
 /**
  * spek_feed_push() - store a batch of samples, or none of it if one is wrong
  * @id: number of the feed
@@ -535,9 +565,8 @@ int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *sa
 
 	*accepted = 0;
 	for (i = 0; i < nr; i++)
-		*accepted += spek_rail_push(&feed->rails[samples[i].rail].rail, samples[i].at_ns,
-					    samples[i].power_uw,
-					    samples[i].flags & SPEK_PROBER_POWER_GAP);
+		*accepted += push_sample(feed, &samples[i]);
+	take_rows_of_all(feed);
 	feed->batches++;
 
 out_unlock:
@@ -568,6 +597,7 @@ int spek_feed_mark(u32 portid, const struct spek_prober_feed_mark *mark,
 	spek_genl_merge(&spek_prober_feed_mark_request, &feed->mark, mark, given);
 	for (i = 0; i < feed->nr_rails; i++)
 		spek_rail_mark(&feed->rails[i].rail, feed->mark.until_ns);
+	take_rows_of_all(feed);
 
 out_unlock:
 	mutex_unlock(&feeds_lock);
@@ -577,22 +607,52 @@ out_unlock:
 /* ---- for the rows of a probe ---- */
 
 /**
- * spek_feed_read_total() - integrate a rail from its first sample up to a time
- * @feed: feed; the caller holds a reference
- * @rail: number of the rail
- * @at_ns: end of the integral
- * @total: filled in
+ * spek_feed_add_rows() - begin to take the totals of a feed's rails at the starts of rows
+ * @feed: feed; the caller holds a reference, which must outlive @rows
+ * @rows: rows for the rails of @feed, for spek_feed_remove_rows()
  *
  * Context: process.
- * Return: 0, or a negative errno of spek_rail_total().
  */
-int spek_feed_read_total(const struct spek_feed *feed, u32 rail, u64 at_ns,
-			 struct spek_rail_total *total)
+void spek_feed_add_rows(struct spek_feed *feed, struct spek_feed_rows *rows)
+{
+	mutex_lock(&feeds_lock);
+	list_add_tail(&rows->node, &feed->rows);
+	mutex_unlock(&feeds_lock);
+}
+
+/**
+ * spek_feed_remove_rows() - take no more totals
+ * @rows: rows
+ *
+ * Context: process. When this returns, @rows and its ring are the caller's alone.
+ */
+void spek_feed_remove_rows(struct spek_feed_rows *rows)
+{
+	mutex_lock(&feeds_lock);
+	list_del_init(&rows->node);
+	mutex_unlock(&feeds_lock);
+}
+
+/**
+ * spek_feed_read_row() - get the total of a rail up to the start of a row
+ * @feed: feed; the caller holds a reference
+ * @rows: rows of the probe, for this feed
+ * @rail: number of the rail
+ * @seq: number of the row
+ * @at_ns: CLOCK_MONOTONIC of its start
+ * @row: filled in
+ *
+ * Context: process.
+ * Return: 0, or a negative errno of spek_tally_read().
+ */
+int spek_feed_read_row(const struct spek_feed *feed, const struct spek_feed_rows *rows, u32 rail,
+		       u64 seq, u64 at_ns, struct spek_tally_row *row)
 {
 	int err;
 
 	mutex_lock(&feeds_lock);
-	err = spek_rail_total(&feed->rails[rail].rail, at_ns, spek_feed_has_ended(feed), total);
+	err = spek_tally_read(&rows->tallies[rail], &feed->rails[rail].rail, seq, at_ns,
+			      spek_feed_has_ended(feed), row);
 	mutex_unlock(&feeds_lock);
 	return err;
 }

@@ -15,6 +15,7 @@
 #include "../kmod/core/refusal.h"
 #include "core/rail.h"
 #include "core/state.h"
+#include "feed_rows.h"
 #include "uapi/spek_prober.h"
 #include "gen/structs_gen.h"
 
@@ -67,6 +68,7 @@ struct spek_feed_rail {
  * @batches: number of batches stored
  * @refused: number of batches refused
  * @left_behind: number of rows sent to clients without its rails because it lagged
+ * @rows: rows of probes that have its rails in table power, struct spek_feed_rows
  * @nr_rails: length of @rails; const
  * @rails: rails
  */
@@ -89,6 +91,7 @@ struct spek_feed {
 	u64 batches;
 	u64 refused;
 	u64 left_behind;
+	struct list_head rows;
 	u32 nr_rails;
 	struct spek_feed_rail rails[];
 };
@@ -144,8 +147,10 @@ void spek_feed_use(const struct spek_feed *feed, u32 rail,
 
 struct spek_feed **spek_feeds_get_open(u32 *nr);
 void spek_feed_put(struct spek_feed *feed);
-int spek_feed_read_total(const struct spek_feed *feed, u32 rail, u64 at_ns,
-			 struct spek_rail_total *total);
+void spek_feed_add_rows(struct spek_feed *feed, struct spek_feed_rows *rows);
+void spek_feed_remove_rows(struct spek_feed_rows *rows);
+int spek_feed_read_row(const struct spek_feed *feed, const struct spek_feed_rows *rows, u32 rail,
+		       u64 seq, u64 at_ns, struct spek_tally_row *row);
 u64 spek_feed_ready_ns(const struct spek_feed *feed);
 void spek_feed_leave_behind(struct spek_feed *feed, u64 at_ns);
 

@@ -325,7 +325,7 @@ static int put_probe(struct sk_buff *skb, struct spek_probe *probe)
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_REASON, status.reason) ||
 	    PUT_PROBE(skb, INTERVAL_NS, probe->sampler.interval_ns) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_RING_ROWS, probe->ring.rows) ||
-	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_ROW_BYTES, spek_ring_row_bytes(&probe->ring)) ||
+	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_ROW_BYTES, spek_probe_row_bytes(probe)) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_DETACHED, probe->detached) ||
 	    nla_put_u32(skb, SPEK_PROBER_A_PROBE_OWNER_PID, pid_vnr(probe->owner_pid)) ||
 	    nla_put_string(skb, SPEK_PROBER_A_PROBE_OWNER_NAME, probe->owner_name) ||

@@ -122,7 +122,8 @@ static bool complete_row(struct sample_dump *dump)
 				return false;
 			source->ops->left_behind(source, at_ns);
 		}
-		source->ops->fill(source, at_ns, dump->row.cells + source->first_cell);
+		source->ops->fill(source, dump->next, at_ns,
+				  dump->row.cells + source->first_cell);
 	}
 	return true;
 }

@@ -2,14 +2,16 @@
 /*
  * Table power of the rows: the rails of the feeds open at the start.
  *
- * Power samples arrive some time after their row, so the sampler leaves the cells empty and
- * the reader of a row fills them in its copy. A reference keeps each feed until the rows are
+ * Power samples arrive some time after their row, so the sampler has no part in this: each feed
+ * takes the totals of its rails up to the start of a row as soon as its samples have passed it, and
+ * the reader of a row gets them from there. A reference keeps each feed until the rows are
  * released.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
 
 #include "feed.h"
+#include "feed_rows.h"
 #include "source.h"
 
 enum { NR_COLUMNS = SPEK_PROBER_POWER_COLUMN_GAP_NS + 1 };
@@ -27,10 +29,12 @@ static const struct spek_probe_column columns[NR_COLUMNS] = {
  * struct rows - state of the source
  * @nr_feeds: length of @feeds
  * @feeds: feeds, each with a reference
+ * @of_feed: totals of each feed, which has them in its list, or NULL
  */
 struct rows {
 	u32 nr_feeds;
 	struct spek_feed **feeds;
+	struct spek_feed_rows *of_feed[SPEK_PROBER_MAX_FEEDS];
 };
 
 static int name_entities(struct spek_probe_source *source, const struct rows *rows)
@@ -68,6 +72,22 @@ static int rows_start(struct spek_probe_source *source, const struct spek_probe_
 	return rows->feeds ? name_entities(source, rows) : -ENOMEM;
 }
 
+static int rows_keep(struct spek_probe_source *source, const struct spek_ring *ring)
+{
+	struct rows *rows = source->private;
+	u32 i;
+
+	for (i = 0; i < rows->nr_feeds; i++) {
+		struct spek_feed *feed = rows->feeds[i];
+
+		rows->of_feed[i] = spek_feed_rows_create(ring, feed->nr_rails);
+		if (!rows->of_feed[i])
+			return -ENOMEM;
+		spek_feed_add_rows(feed, rows->of_feed[i]);
+	}
+	return 0;
+}
+
 static void rows_stop(struct spek_probe_source *source)
 {
 }
@@ -79,38 +99,33 @@ static void rows_release(struct spek_probe_source *source)
 
 	if (!rows)
 		return;
-	for (i = 0; i < rows->nr_feeds; i++)
+	for (i = 0; i < rows->nr_feeds; i++) {
+		if (rows->of_feed[i])
+			spek_feed_remove_rows(rows->of_feed[i]);
+		spek_feed_rows_destroy(rows->of_feed[i]);
 		spek_feed_put(rows->feeds[i]);
+	}
 	kfree(rows->feeds);
 	kfree(rows);
 	source->private = NULL;
 }
 
-static void rows_sample(struct spek_probe_source *source, u64 *cells)
-{
-	spek_probe_source_set_absent(source, cells);
-}
-
-static void fill_rail(const struct spek_feed *feed, u32 rail, u64 at_ns, u64 *cells)
-{
-	struct spek_rail_total total;
-
-	if (spek_feed_read_total(feed, rail, at_ns, &total))
-		return;
-	cells[SPEK_PROBER_POWER_COLUMN_ENERGY_NJ] = FIRST_NJ + (u64)total.energy.uj * 1000 +
-						 total.energy.remainder / (SPEK_ENERGY_UNIT / 1000);
-	cells[SPEK_PROBER_POWER_COLUMN_KNOWN_NS] = total.known_ns;
-	cells[SPEK_PROBER_POWER_COLUMN_GAP_NS] = total.gap_ns;
-}
-
-static void rows_fill(const struct spek_probe_source *source, u64 at_ns, u64 *cells)
+static void rows_fill(const struct spek_probe_source *source, u64 seq, u64 at_ns, u64 *cells)
 {
 	const struct rows *rows = source->private;
+	struct spek_tally_row row;
 	u32 i, k;
 
+	spek_probe_source_set_absent(source, cells);
 	for (i = 0; i < rows->nr_feeds; i++)
-		for (k = 0; k < rows->feeds[i]->nr_rails; k++, cells += NR_COLUMNS)
-			fill_rail(rows->feeds[i], k, at_ns, cells);
+		for (k = 0; k < rows->feeds[i]->nr_rails; k++, cells += NR_COLUMNS) {
+			if (spek_feed_read_row(rows->feeds[i], rows->of_feed[i], k, seq, at_ns,
+					       &row))
+				continue;
+			cells[SPEK_PROBER_POWER_COLUMN_ENERGY_NJ] = FIRST_NJ + row.energy_nj;
+			cells[SPEK_PROBER_POWER_COLUMN_KNOWN_NS] = row.known_ns;
+			cells[SPEK_PROBER_POWER_COLUMN_GAP_NS] = row.gap_ns;
+		}
 }
 
 static u64 rows_ready_ns(const struct spek_probe_source *source)
@@ -139,10 +154,10 @@ const struct spek_probe_source_ops spek_probe_source_power = {
 	.nr_columns	= NR_COLUMNS,
 	.columns	= columns,
 	.start		= rows_start,
+	.keep		= rows_keep,
 	.stop		= rows_stop,
 	.release	= rows_release,
 	.fill		= rows_fill,
 	.ready_ns	= rows_ready_ns,
 	.left_behind	= rows_left_behind,
-	.sample		= rows_sample,
 };

@@ -44,6 +44,7 @@
 #include "core/state.h"
 #include "probe.h"
 
+/* Sources whose cells are filled in for readers come last: the ring has only the cells before. */
 static const struct spek_probe_source_ops *const source_ops[SPEK_NR_SOURCES] = {
 	&spek_probe_source_cpu,
 	&spek_probe_source_switches,
@@ -132,7 +133,6 @@ static void release_probe(struct kref *ref)
 	struct spek_probe *probe = container_of(ref, struct spek_probe, ref);
 	unsigned int i;
 
-	spek_ring_deinit(&probe->ring);
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
 		struct spek_probe_source *source = &probe->sources[i];
 
@@ -141,6 +141,7 @@ static void release_probe(struct kref *ref)
 		kvfree(source->entities);
 		kvfree(source->names);
 	}
+	spek_ring_deinit(&probe->ring);
 	put_pid(probe->owner_pid);
 	if (probe->id)
 		listener->released(probe);
@@ -238,7 +239,7 @@ static void leave_out_if_too_long(struct spek_probe_source *source)
 
 static int start_sources(struct spek_probe *probe, const struct spek_probe_config *config)
 {
-	u32 cells = 0;
+	u32 cells = 0, filled = 0;
 	unsigned int i;
 	int err;
 
@@ -254,8 +255,11 @@ static int start_sources(struct spek_probe *probe, const struct spek_probe_confi
 		leave_out_if_too_long(source);
 		source->first_cell = cells;
 		cells += source->nr_entities * source->ops->nr_columns;
+		if (source->ops->fill)
+			filled += source->nr_entities * source->ops->nr_columns;
 	}
 	probe->row_words = sizeof(struct spek_probe_row) / sizeof(u64) + cells;
+	probe->ring_words = probe->row_words - filled;
 	return 0;
 }
 
@@ -293,9 +297,24 @@ static void request_stop(struct spek_probe *probe, enum spek_prober_reason reaso
 	queue_work(stop_queue, &probe->stop_work);
 }
 
+/* Get memory for the cells of rows that the ring does not have. */
+static int keep_cells(struct spek_probe *probe)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < SPEK_NR_SOURCES && !err; i++) {
+		struct spek_probe_source *source = &probe->sources[i];
+
+		if (source->ops->keep && !source->left_out)
+			err = source->ops->keep(source, &probe->ring);
+	}
+	return err;
+}
+
 static int make_ring(struct spek_probe *probe, u32 rows, struct spek_refusal *refusal)
 {
-	size_t row_bytes = (probe->row_words + 1) * sizeof(u64);
+	size_t row_bytes = spek_probe_row_bytes(probe);
 	u32 max_rows = SPEK_PROBER_MAX_RING_BYTES / row_bytes;
 	int err;
 
@@ -304,7 +323,9 @@ static int make_ring(struct spek_probe *probe, u32 rows, struct spek_refusal *re
 	if (rows > max_rows || max_rows < SPEK_PROBER_MIN_RING_ROWS)
 		return spek_refuse(refusal, SPEK_PROBE_PART_RING_ROWS, 0, -ERANGE,
 				   "The rows need more than the 256 MiB allowed: keep fewer.");
-	err = spek_ring_init(&probe->ring, rows, probe->row_words);
+	err = spek_ring_init(&probe->ring, rows, probe->ring_words);
+	if (!err)
+		err = keep_cells(probe);
 	if (err)
 		return spek_refuse(refusal, SPEK_PROBE_PART_RING_ROWS, 0, err,
 				   "There is not enough memory for the rows: keep fewer.");

@@ -71,6 +71,8 @@ struct spek_probe_clocks {
  * @ring: rows; written by the sampler, read by dumps
  * @sampler: the sampler; its thread is valid until the stop work has ended it, its counts stay
  * @row_words: size of a row in words; const
+ * @ring_words: size of the part of a row that is in @ring; the other cells are filled in for each
+ *	reader; const
  * @started: clocks at tick 0; const after start
  * @stop_work: ends the sampler and makes the probe DONE
  * @state: protected by the probe lock, like the next 3 fields
@@ -90,6 +92,7 @@ struct spek_probe {
 	struct spek_ring ring;
 	struct spek_sampler sampler;
 	u32 row_words;
+	u32 ring_words;
 	struct spek_probe_clocks started;
 	struct work_struct stop_work;
 
@@ -111,6 +114,17 @@ struct spek_probe_listener {
 	void (*released)(const struct spek_probe *probe);
 	bool (*can_describe)(const struct spek_probe_source *source);
 };
+
+/**
+ * spek_probe_row_bytes() - get the memory of one row
+ * @probe: probe whose sources have started
+ *
+ * Return: bytes in the ring, with the stamp, and of the cells outside it.
+ */
+static inline size_t spek_probe_row_bytes(const struct spek_probe *probe)
+{
+	return (probe->row_words + 1) * sizeof(u64);
+}
 
 int spek_probe_init(const struct spek_probe_listener *listener);
 void spek_probe_exit(void);

@@ -111,16 +111,8 @@ u64 spek_ring_oldest(const struct spek_ring *ring)
 	return made > ring->rows ? made - ring->rows : 0;
 }
 
-/**
- * spek_ring_read() - copy one row out
- * @ring: ring
- * @seq: number of the row
- * @words: room for row_words words; undefined unless the row could be read
- *
- * Context: any; never makes the writer wait.
- * Return: 0, -EAGAIN if the row has not been made yet, -ESTALE if it was overwritten.
- */
-int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words)
+/* Copy @nr words of row @seq, from @first on. Return: as spek_ring_read() */
+static int read_words(const struct spek_ring *ring, u64 seq, u32 first, u32 nr, u64 *words)
 {
 	const u64 *slot;
 	u32 index;
@@ -134,8 +126,37 @@ int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words)
 	if (smp_load_acquire(slot) != seq + 1)
 		return -ESTALE;
 
-	memcpy(words, slot + 1, ring->row_words * sizeof(u64));
+	memcpy(words, slot + 1 + first, nr * sizeof(u64));
 	/* Words are read before the second look; pairs with smp_wmb() in spek_ring_begin(). */
 	smp_rmb();
 	return READ_ONCE(slot[0]) == seq + 1 ? 0 : -ESTALE;
+}
+
+/**
+ * spek_ring_read() - copy one row out
+ * @ring: ring
+ * @seq: number of the row
+ * @words: room for row_words words; undefined unless the row could be read
+ *
+ * Context: any; never makes the writer wait.
+ * Return: 0, -EAGAIN if the row has not been made yet, -ESTALE if it was overwritten.
+ */
+int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words)
+{
+	return read_words(ring, seq, 0, ring->row_words, words);
+}
+
+/**
+ * spek_ring_read_word() - copy one word of a row out
+ * @ring: ring
+ * @seq: number of the row
+ * @word: index of the word, below row_words
+ * @value: undefined unless the row could be read
+ *
+ * Context: any; never makes the writer wait.
+ * Return: as spek_ring_read().
+ */
+int spek_ring_read_word(const struct spek_ring *ring, u64 seq, u32 word, u64 *value)
+{
+	return read_words(ring, seq, word, 1, value);
 }

@@ -32,22 +32,12 @@ struct spek_ring {
 int spek_ring_init(struct spek_ring *ring, u32 rows, u32 row_words);
 void spek_ring_deinit(struct spek_ring *ring);
 
-/**
- * spek_ring_row_bytes() - get the size of one row
- * @ring: ring
- *
- * Return: bytes, including the stamp.
- */
-static inline size_t spek_ring_row_bytes(const struct spek_ring *ring)
-{
-	return (ring->row_words + 1) * sizeof(u64);
-}
-
 u64 *spek_ring_begin(struct spek_ring *ring);
 void spek_ring_commit(struct spek_ring *ring);
 
 u64 spek_ring_made(const struct spek_ring *ring);
 u64 spek_ring_oldest(const struct spek_ring *ring);
 int spek_ring_read(const struct spek_ring *ring, u64 seq, u64 *words);
+int spek_ring_read_word(const struct spek_ring *ring, u64 seq, u32 word, u64 *value);
 
 #endif

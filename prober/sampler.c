@@ -60,7 +60,7 @@ static u64 take_row(struct spek_sampler *sampler, u64 tick, u64 start_ns, bool f
 	for (i = 0; i < SPEK_NR_SOURCES; i++) {
 		struct spek_probe_source *source = &sampler->sources[i];
 
-		if (!source->left_out)
+		if (source->ops->sample && !source->left_out)
 			source->ops->sample(source, row->cells + source->first_cell);
 	}
 	end_ns = time_from(start_ns);

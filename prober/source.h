@@ -14,6 +14,7 @@
 
 struct spek_probe_config;
 struct spek_probe_source;
+struct spek_ring;
 
 /* Cell without a value; an entity that has no other cells is left out of the row. */
 #define SPEK_ABSENT U64_MAX
@@ -44,11 +45,13 @@ struct spek_probe_column {
  * @stop: release what @start acquired, also after a failed @start; sampling and CPU callbacks
  *	have ended or never began. Entities stay.
  * @sample: write spek_probe_source.nr_entities * @nr_columns cells. The sampler thread,
- *	preemptible; must not sleep.
- * @release: release what @fill needs after @stop; optional. Process context, after the last
- *	reader.
- * @fill: fill in the cells of a reader's copy of a row; optional. Process context, from the
- *	end of @start to @release.
+ *	preemptible; must not sleep. Either this or @fill
+ * @keep: get memory for the cells of all rows of the ring; if there is @fill. Process context,
+ *	between @start and the first row
+ * @release: release what @start and @keep acquired for @fill; optional. Process context, after the
+ *	last reader, before the ring is freed
+ * @fill: write the cells of row seq, which started at at_ns, into a reader's copy; optional. The
+ *	ring has no room for the cells of such a source. Process context, from @keep to @release.
  * @ready_ns: get the CLOCK_MONOTONIC up to which @fill can complete rows; if there is @fill
  * @left_behind: a row is sent although it is not complete; if there is @fill
  * @cpu_up: a CPU has come online; optional. Called once for each online CPU before the first
@@ -65,8 +68,9 @@ struct spek_probe_source_ops {
 	void (*ready)(struct spek_probe_source *source);
 	void (*stop)(struct spek_probe_source *source);
 	void (*sample)(struct spek_probe_source *source, u64 *cells);
+	int (*keep)(struct spek_probe_source *source, const struct spek_ring *ring);
 	void (*release)(struct spek_probe_source *source);
-	void (*fill)(const struct spek_probe_source *source, u64 at_ns, u64 *cells);
+	void (*fill)(const struct spek_probe_source *source, u64 seq, u64 at_ns, u64 *cells);
 	u64 (*ready_ns)(const struct spek_probe_source *source);
 	void (*left_behind)(const struct spek_probe_source *source, u64 at_ns);
 	void (*cpu_up)(struct spek_probe_source *source, unsigned int cpu);

@@ -258,6 +258,42 @@ def test_rows_keep_their_feed_when_another_takes_its_name(link: PowerLink) -> No
     assert all(row.power for row in rows)
 
 
+def test_rows_keep_power_that_the_feed_has_forgotten(link: PowerLink) -> None:
+    """Of a detached probe, which nobody reads for longer than the history lasts."""
+    feed = link.open_feed("board", "sim", ["5V", "12V"], history=uapi.MIN_HISTORY)
+    start = past(0.1)
+    link.push(feed, [PowerSample(start, 7 * W, rail) for rail in (0, 1)])
+    with Prober() as prober:
+        probe = prober.start(10 * MS, detached=True)
+        eventually(lambda: prober.info().rows >= 20, "no rows")
+        # First while it samples, in small batches, then in one that is longer than the history.
+        for _ in range(3 * uapi.MIN_HISTORY):
+            link.push(feed, [PowerSample(time.monotonic_ns(), 7 * W)])
+        eventually(lambda: prober.info().rows >= 40, "no more rows")
+        prober.stop(probe)
+        end = time.monotonic_ns()
+        from_ns = only_feed(link).rails[0].last_ns
+        link.push(feed, [PowerSample(from_ns + n * (end - from_ns) // 1000, 7 * W)
+                         for n in range(1001)])  # fmt: skip
+        link.mark(feed, until_ns=end)
+        link.push(feed, [PowerSample(end, W, 1)] * uapi.MIN_HISTORY)
+        rows, _ = prober.rows(probe)
+
+        assert only_feed(link).rails[0].oldest_ns > rows[-2].start_ns
+        assert len(rows) == rows[-1].seq + 1 >= 40
+        sampled, marked = sorted(rows[0].power)
+        before_nj = rows[0].power[sampled].energy_nj
+        for row in rows:
+            power = row.power[sampled]
+            assert before_nj is not None and power.energy_nj is not None
+            used_nj = power.energy_nj - before_nj
+            assert abs(used_nj - 7 * (row.start_ns - rows[0].start_ns)) <= 1
+            assert (power.known_ns, power.gap_ns) == (row.start_ns - start, 0)
+            power = row.power[marked]
+            assert (power.known_ns, power.gap_ns) == (0, row.start_ns - start)
+        prober.delete(probe)
+
+
 # ---- the life of a feed ----
 
 

@@ -4,3 +4,4 @@
 #include "idle.h"
 #include "rail.h"
 #include "state.h"
+#include "tally.h"

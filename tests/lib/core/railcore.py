@@ -72,6 +72,39 @@ class Rail:
         return error, joules(c.energy.uj, c.energy.remainder), c.known_ns, c.gap_ns
 
 
+class Tally:
+    """struct spek_tally with memory of its own, for rows that start at the times in @starts."""
+
+    def __init__(self, rail: Rail, rows: int) -> None:
+        self.rail = rail
+        self.starts: list[int] = []
+        self.c = rail.ffi.new("struct spek_tally *")
+        self._totals = rail.ffi.new("struct spek_tally_row[]", rows)
+        rail.lib.spek_tally_init(self.c, self._totals, rows)
+
+    def take(self) -> None:
+        """All rows whose totals are fixed, as prober/feed_rows.c does."""
+        while self.c.next < len(self.starts):
+            if self.rail.lib.spek_tally_take(self.c, self.rail.c, self.starts[self.c.next]):
+                break
+
+    def push(self, at_ns: int, power_uw: int, gap: bool = False) -> bool:
+        """Store a sample, as prober/feed.c does."""
+        self.take()
+        return self.rail.push(at_ns, power_uw, gap)
+
+    def skip(self, to: int) -> None:
+        self.rail.lib.spek_tally_skip(self.c, to)
+
+    def read(self, seq: int, ended: bool = False) -> tuple[int, int, int, int]:
+        """(error, nJ, known, gap) up to the start of a row; without the latter after an error."""
+        row = self.rail.ffi.new("struct spek_tally_row *")
+        error = self.rail.lib.spek_tally_read(
+            self.c, self.rail.c, seq, self.starts[seq], ended, row
+        )
+        return (error, 0, 0, 0) if error else (0, row.energy_nj, row.known_ns, row.gap_ns)
+
+
 def joules(uj: int, rest: int) -> Fraction:
     assert 0 <= rest < UNIT
     return (Fraction(uj) + Fraction(rest, UNIT)) / 10**6
