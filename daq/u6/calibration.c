@@ -89,3 +89,9 @@ int64_t u6_calibration_uv(const struct u6_calibration *calibration, uint8_t gain
 	product = product * 1000000 + ((wide)1 << 63);
 	return (int64_t)(product >> 64);
 }
+
+uint32_t u6_calibration_step_uv(const struct u6_calibration *calibration, uint8_t gain)
+{
+	/* A slope is within 2 % of the nominal one. */
+	return (uint32_t)((calibration->slope[gain] * 1000000 + ONE / 2) / ONE);
+}

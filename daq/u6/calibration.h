@@ -44,4 +44,7 @@ int u6_calibration_decode(struct u6_calibration *calibration,
 /** u6_calibration_uv() - Return: voltage of @raw at @gain in uV, rounded to nearest. */
 int64_t u6_calibration_uv(const struct u6_calibration *calibration, uint8_t gain, uint16_t raw);
 
+/** u6_calibration_step_uv() - Return: voltage of one step at @gain in uV, rounded to nearest. */
+uint32_t u6_calibration_step_uv(const struct u6_calibration *calibration, uint8_t gain);
+
 #endif

@@ -234,7 +234,7 @@ static int read_calibration(struct u6_source *u6, struct daq_error *err)
 	return 0;
 }
 
-/* The converter's first and last step; the one above the last marks scans that were lost. */
+/* The converter's step, its first and its last; the one above the last marks scans that were lost. */
 static void set_ranges(const struct u6_source *u6, struct daq_source *source)
 {
 	for (uint8_t i = 0; i < u6->config.channels; i++) {
@@ -245,6 +245,7 @@ static void set_ranges(const struct u6_source *u6, struct daq_source *source)
 		channel->low = u6_calibration_uv(&u6->calibration, u6->config.gain[i], 0);
 		channel->high = u6_calibration_uv(&u6->calibration, u6->config.gain[i],
 						  UINT16_MAX - 1);
+		channel->lsb = u6_calibration_step_uv(&u6->calibration, u6->config.gain[i]);
 	}
 }
 

@@ -34,6 +34,15 @@ static void say(const char *event, const struct daq_error *err)
 	fflush(stdout);
 }
 
+static void say_open(const struct daq_source *source)
+{
+	printf("{\"event\": \"open\", \"lsb\": [");
+	for (size_t i = 0; i < source->nr_channels; i++)
+		printf("%s%" PRIu32, i ? "," : "", source->channel[i].lsb);
+	printf("]}\n");
+	fflush(stdout);
+}
+
 static void say_scans(const struct daq_source *source, const struct daq_block *block)
 {
 	printf("{\"event\": \"scans\", \"first\": %" PRIu64 ", \"arrival\": %" PRIu64
@@ -113,7 +122,7 @@ int main(int argc, char **argv)
 
 		if (!error) {
 			was_open = true;
-			say("open", NULL);
+			say_open(&source);
 			error = run_source(&source, &err);
 			ops->close(&source);
 		}

@@ -51,6 +51,7 @@ class Reader:
         self.sessions: list[Session] = []
         self.failures: list[str] = []
         self.damaged = self.overflows = 0
+        self.lsb: list[int] = []  # of each channel, in its unit
         self._lines: queue.Queue[str | None] = queue.Queue()
         self.process = subprocess.Popen(
             [program, str(interval_ns), *channels],
@@ -113,7 +114,9 @@ class Reader:
 
     def _take(self, event: dict[str, Any]) -> None:
         kind = event["event"]
-        if kind == "started":
+        if kind == "open":
+            self.lsb = event["lsb"]
+        elif kind == "started":
             self.sessions.append(Session())
         elif kind == "scans":
             self._take_scans(event)

@@ -100,6 +100,15 @@ def test_every_scan_has_its_value_and_nothing_is_missing(bench: Bench) -> None:
     assert not device.is_streaming, "it was left running"
 
 
+def test_channels_have_the_resolution_of_the_converter(bench: Bench) -> None:
+    bench.plug.unplug()
+    device = fresh_device(constants=Constants(3.17e-4, -3.14e-4, 33490.25))
+    with bench.plugged(device), bench.reading("FIO", "AIN3", "AIN0") as reader:
+        reader.read(1)
+        verified(reader, device)
+    assert reader.lsb == [0, 317, 317]
+
+
 def test_channels_come_in_the_order_they_were_asked_for(bench: Bench) -> None:
     """The device's own constants and clock, too; the clock is slow enough for small packets."""
     bench.plug.unplug()
