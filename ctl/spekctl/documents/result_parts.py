@@ -395,7 +395,11 @@ class PowerResult(Part, frozen=True):
         float, Meta(description="Change of the energy if all timestamps are shifted by that.")
     ]
     uncertainty_j: Annotated[
-        float, Meta(description="That, plus the resolution of every rail over its known time.")
+        float,
+        Meta(
+            description="That, plus the resolution of every rail of which it is known, over its"
+            " known time."
+        ),
     ]
 
 

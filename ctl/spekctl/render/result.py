@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
@@ -484,9 +485,20 @@ def _power_lines(result: Result) -> list[str]:
     if power.uncertainty_j and total.joules:
         lines.append(
             f"energy uncertainty +-{_percent(power.uncertainty_j / abs(total.joules))}"
-            f" (time stamps +-{units.format_ns(power.uncertainty_ns)}, sensor resolution)"
+            f" (time stamps +-{units.format_ns(power.uncertainty_ns)},"
+            f" {_resolution_text(power.measure.rails)})"
         )
     return lines + ([result.power_text] if result.power_text else [])
+
+
+def _resolution_text(rails: Sequence[RailPower]) -> str:
+    """Which rails' resolutions are part of the uncertainty: those that are known."""
+    unknown = [rail.name for rail in rails if rail.known_s and not rail.lsb_w]
+    if not unknown:
+        return "sensor resolution"
+    if len(unknown) == len(rails):
+        return "sensor resolution not known"
+    return f"sensor resolution, which is not known of {', '.join(unknown)}"
 
 
 def _watts(rail: RailPower) -> str:

@@ -353,6 +353,27 @@ def test_summary_says_what_power_was_and_what_is_missing(rail: Callable[..., Rai
     assert NO_FEED in printed(build(metered(FakeLink())))
 
 
+@pytest.mark.parametrize(
+    ("lsb_nw", "resolution"),
+    [
+        ((10**6, 10**6), "sensor resolution)"),
+        ((10**6, 0), "sensor resolution, which is not known of wall/12V)"),
+        ((0, 0), "sensor resolution not known)"),
+    ],
+)
+def test_summary_says_whose_resolution_is_not_in_the_uncertainty(
+    rail: Callable[..., Rail], lsb_nw: tuple[int, int], resolution: str
+) -> None:
+    line = rail(5.0, last_s=4.5)
+    add(line, 9.0, 4.6, 10.0)
+    feeds = [
+        FakeFeed(1, "board", {"5V": line}, uncertainty_ns=MS, lsb_nw=lsb_nw[0]),
+        FakeFeed(2, "wall", {"12V": rail(3.0)}, uncertainty_ns=MS, lsb_nw=lsb_nw[1]),
+    ]
+    text = printed(build(metered(FakeLink(feeds))))
+    assert f"(time stamps +-1.00 ms, {resolution}" in " ".join(text.split())
+
+
 def test_point_of_a_curve_has_the_power_of_its_run(rail: Callable[..., Rail]) -> None:
     outcome = metered(
         FakeLink([FakeFeed(1, "board", {"5V": rail(5.0)})]), PowerOptions(baseline_w=1.0)
