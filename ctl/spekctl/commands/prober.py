@@ -95,8 +95,7 @@ def _chosen(function: F) -> F:
 @click.option(
     "--detach",
     is_flag=True,
-    help="Return at once; the prober runs until `spekctl prober stop`. Rows have power if they are"
-    " read while their feed keeps the samples; see --history of spek-daq.",
+    help="Return at once; the prober runs until `spekctl prober stop`.",
 )
 @click.option(
     "--power-states",
@@ -153,7 +152,6 @@ def start(
             f" the last {kept} rows",
             err=True,
         )
-        _warn_of_power(kept * interval_ns)
         return int(ExitCode.OK)
     files.check_writable(output)
     with Prober() as prober, looks or nullcontext():
@@ -167,21 +165,6 @@ def start(
         _deliver(report, output, as_json)
         prober.delete(number)
     return int(ExitCode.OK)
-
-
-def _warn_of_power(rows_ns: int) -> None:
-    """Tell which feeds forget power before their rows are overwritten."""
-    from spekctl.errors import SpekError
-    from spekctl.kernel import feeds
-    from spekctl.power import memory
-
-    try:
-        with feeds.PowerLink() as link:
-            texts = memory.warnings_of(link.feeds(), rows_ns)
-    except SpekError as error:
-        texts = [f"whether power of all rows is kept is not known: {error.message}"]
-    for text in texts:
-        click.echo(f"spekctl: {text}", err=True)
 
 
 def _looks(interval_ns: int | None, paths: tuple[str, ...]) -> Looks | None:

@@ -7,7 +7,6 @@ import itertools
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lib.ctl.command_line import Spekctl
@@ -16,12 +15,10 @@ from lib.fakes.power_disk import FakeDisk
 from lib.fakes.prober import SECOND, START_NS, FakeProber
 
 from spekctl.block import device
-from spekctl.closing import Closing
 from spekctl.documents.prober import SCHEMA_FILE
-from spekctl.errors import ExitCode, NotPermittedError, SpekError
-from spekctl.kernel import feeds, prober
-from spekctl.kernel.feeds import Feed
-from spekctl.kernel.gen.spek_prober_records import FeedState, ProbeState, RailInfo
+from spekctl.errors import ExitCode, NotPermittedError
+from spekctl.kernel import prober
+from spekctl.kernel.gen.spek_prober_records import ProbeState
 from spekctl.power import disk
 from spekctl.power.look import Observer
 
@@ -106,74 +103,6 @@ def test_looks_that_are_impossible_are_refused(
     outcome = spekctl("prober", "start", *words)
     assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
     assert fake.calls == []
-
-
-class FakePowerLink(Closing):
-    """The feeds of the prober: a rail with a sample every 10 ms."""
-
-    def __init__(self, *known: Feed, refuses: SpekError | None = None) -> None:
-        self.known = list(known)
-        self.refuses = refuses
-
-    def feeds(self) -> list[Feed]:
-        if self.refuses is not None:
-            raise self.refuses
-        return self.known
-
-    def close(self) -> None:
-        pass
-
-
-def power_feed(samples: int = 1001, history: int = 65536, **values: Any) -> Feed:
-    last_ns = START_NS + (samples - 1) * 10**7
-    rail = RailInfo(0, "5V", samples=samples, first_ns=START_NS, last_ns=last_ns)
-    return Feed(name="board", history=history, rails=(rail,), **values)
-
-
-KEEPS = "feed 'board' keeps 655s of samples, the rows "
-LONGER = "a longer --interval"
-READ = "read the rows more often, since older ones have no power"
-
-
-@pytest.mark.parametrize(
-    ("feed", "rows", "sentence"),
-    [
-        (power_feed(), 66, f"{KEEPS}11m: start spek-daq with --history 66000, or {READ}"),
-        (
-            power_feed(),
-            100_000,
-            f"{KEEPS}1000000s: start spek-daq with a longer --interval, or {READ}",
-        ),
-        (power_feed(), 65, ""),
-        (power_feed(history=66000), 66, ""),
-        (power_feed(state=FeedState.CLOSED), 100_000, ""),
-        (power_feed(samples=1), 10, "feed 'board' has no samples yet: rows have its power only if"),
-    ],
-)
-def test_power_that_is_forgotten_before_its_rows_is_told(
-    spekctl: Spekctl,
-    fake: FakeProber,
-    monkeypatch: pytest.MonkeyPatch,
-    feed: Feed,
-    rows: int,
-    sentence: str,
-) -> None:
-    monkeypatch.setattr(feeds, "PowerLink", lambda: FakePowerLink(feed))
-    outcome = spekctl("prober", "start", "--detach", "--interval", "10s", "--rows", str(rows))
-    assert outcome.code == ExitCode.OK
-    first, *others = outcome.err.splitlines()
-    assert "until `spekctl prober stop`" in first and len(others) == bool(sentence)
-    assert sentence in outcome.err
-
-
-def test_feeds_that_cannot_be_read_are_no_failure(
-    spekctl: Spekctl, fake: FakeProber, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    link = FakePowerLink(refuses=SpekError("not permitted"))
-    monkeypatch.setattr(feeds, "PowerLink", lambda: link)
-    outcome = spekctl("prober", "start", "--detach")
-    assert outcome.code == ExitCode.OK
-    assert "whether power of all rows is kept is not known: not permitted" in outcome.err
 
 
 def test_a_detached_probe_survives_its_caller(
