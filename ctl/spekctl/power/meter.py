@@ -231,9 +231,7 @@ class Meter:
         for rail in self._pieces.whole(start_ns, end_ns):
             key = (rail.feed_name, rail.rail_name)
             self._lsb_nw[key] = rail.lsb_nw
-            # of a feed opened again, the part that knows more
-            if key not in uses or rail.uses[0].known_ns >= uses[key].known_ns:
-                uses[key] = rail.uses[0]
+            uses[key] = rail.uses[0]
         for key in {key for uses in measured for key in uses}:
             parts = [uses[key] for uses in measured if key in uses]
             summed = _sum(parts, end_ns - start_ns)

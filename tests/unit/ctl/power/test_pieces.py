@@ -86,3 +86,71 @@ def test_a_piece_beyond_the_end_of_the_span_is_not_used(rail: Callable[..., Rail
     course(line, lambda: pieces.follow(START_NS, END_NS))
     (short,) = pieces.whole(START_NS, END_NS - 3 * SECOND)
     assert short.uses[0].lost_ns > 0
+
+
+# ---- feeds that are opened again ----
+
+
+def reopened(
+    link: FakeLink, rail: Callable[..., Rail], meter: ProberMeter | Pieces, *names: str
+) -> None:
+    """10 W up to 20 s from a feed, then from 25 s on 4 W from one of its name, with these rails."""
+    old = rail(10.0, last_s=20.0)
+    link.known = [FakeFeed(1, "board", {"5V": old})]
+    meter.follow(START_NS, END_NS)
+    new = {name: rail(4.0, first_s=25.0, last_s=24.9, capacity=64) for name in names}
+    link.known = [FakeFeed(2, "board", new)]
+    for second in range(26, 62):
+        for line in new.values():
+            add(line, 4.0, second - 1 + 0.1 * (second > 26), second)
+        meter.follow(START_NS, END_NS)
+
+
+def test_a_feed_that_is_opened_again_counts_once(rail: Callable[..., Rail]) -> None:
+    link = FakeLink()
+    meter = ProberMeter(link, PowerOptions())
+    reopened(link, rail, meter, "5V")
+    figures = meter.between(START_NS, END_NS)
+    assert figures is not None
+    (power,) = figures.rails
+    assert (power.name, power.known_s, power.gap_s) == ("5V", 55, 5)
+    assert power.joules == pytest.approx(20 * 10 + 35 * 4)
+    assert figures.net_w == pytest.approx(340 / 55)
+    assert (power.min_w, power.max_w) == (4, 10)
+
+
+def test_a_feed_that_comes_back_with_other_rails_keeps_those_it_had(
+    rail: Callable[..., Rail],
+) -> None:
+    link = FakeLink()
+    pieces = pieces_of(link)
+    reopened(link, rail, pieces, "12V")
+    rails = {rail.rail_name: rail for rail in pieces.whole(START_NS, END_NS)}
+    assert {name: (rail.state, rail.uses[0].known_ns) for name, rail in rails.items()} == {
+        "12V": (FeedState.OPEN, 35 * SECOND),
+        "5V": (FeedState.CLOSED, 20 * SECOND),
+    }
+    for power in rails.values():
+        use = power.uses[0]
+        assert use.known_ns + use.gap_ns == 60 * SECOND
+
+
+def test_a_feed_that_is_opened_twice_and_is_gone_at_the_end(rail: Callable[..., Rail]) -> None:
+    link = FakeLink()
+    pieces = pieces_of(link)
+    reopened(link, rail, pieces, "5V")
+    link.known.clear()
+    (whole,) = pieces.whole(START_NS, END_NS)
+    assert (whole.state, whole.uses[0].known_ns) == (FeedState.CLOSED, 55 * SECOND)
+    assert whole.uses[0].gap_ns == 5 * SECOND
+
+
+def test_samples_that_are_sent_again_to_a_new_feed_count_once(rail: Callable[..., Rail]) -> None:
+    """spek-daq has lost the answer to a batch, and sends it to the feed that it opens next."""
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail(10.0, last_s=20.0)})])
+    pieces = pieces_of(link)
+    pieces.follow(START_NS, END_NS)
+    link.known = [FakeFeed(2, "board", {"5V": rail(10.0, first_s=15.0, last_s=61.0)})]
+    (whole,) = pieces.whole(START_NS, END_NS)
+    use = whole.uses[0]
+    assert (use.known_ns, use.energy_fj, use.gap_ns) == (60 * SECOND, 600 * 10**15, 0)
