@@ -25,7 +25,7 @@
 #define START_NS	5000000000ull
 #define STEP_NS		50000000ull
 #define STEP_MS		50
-#define MAX_ROWS	4096
+#define MAX_ROWS	4096	/* parsed at once */
 #define MAX_INTERVAL_NS	10000000000ull
 
 /**
@@ -38,11 +38,12 @@
  * @first_at: time of the stream's first row, in ticks
  * @spacing: between rows, in ticks
  * @next: number after the last row given
- * @nr_rows: rows of the last reply
+ * @rest: part of the last reply that is not parsed yet, in @qis; NULL: nothing
+ * @nr_rows: rows that are parsed
  * @given: how many of them were read
  * @number: numbers of the rows
  * @value: their values
- * @has_misfit: a row of the last reply is not evenly spaced
+ * @has_misfit: one of them is not evenly spaced
  * @heard_ns: arrival of the last reply
  */
 struct quarch_source {
@@ -54,6 +55,7 @@ struct quarch_source {
 	uint64_t first_at;
 	uint64_t spacing;
 	uint64_t next;
+	char *rest;
 	size_t nr_rows;
 	size_t given;
 	uint64_t number[MAX_ROWS];
@@ -271,7 +273,7 @@ static void take_row(struct daq_source *source, uint64_t at, const int64_t *valu
 	size_t nr = quarch->nr_rows;
 
 	/* Between two rows, or before the last one: no row of this stream. */
-	if (at < quarch->first_at || passed % quarch->spacing || nr == MAX_ROWS ||
+	if (at < quarch->first_at || passed % quarch->spacing ||
 	    passed / quarch->spacing < (nr ? quarch->number[nr - 1] + 1 : quarch->next)) {
 		source->damaged++;
 		quarch->has_misfit = true;
@@ -290,22 +292,18 @@ static void take_start(struct quarch_source *quarch, uint64_t at)
 	quarch->first_at = at + quarch->spacing;
 }
 
-static int take_rows(struct daq_source *source, struct daq_error *err)
+/* Parse the rest of the last reply, or as much of it as there is room for. */
+static void take_rest(struct daq_source *source)
 {
 	struct quarch_source *quarch = source->private;
 	int64_t value[QUARCH_MAX_COLUMNS];
-	char *rest, *line;
-	int error = qis_ask(&quarch->qis, "stream text all", err);
 	uint64_t at;
+	char *line;
 
 	quarch->nr_rows = 0;
 	quarch->given = 0;
 	quarch->has_misfit = false;
-	if (error)
-		return error;
-	quarch->heard_ns = daq_now_ns();
-	rest = quarch->qis.reply;
-	while ((line = strsep(&rest, "\r\n"))) {
+	while (quarch->nr_rows < MAX_ROWS && (line = strsep(&quarch->rest, "\r\n"))) {
 		if (!line[0] || !strcmp(line, "eof"))
 			continue;
 		if (quarch_row_parse(&quarch->header, line, strlen(line), &at, value)) {
@@ -318,7 +316,22 @@ static int take_rows(struct daq_source *source, struct daq_error *err)
 		else
 			take_row(source, at, value);
 	}
-	return 0;
+}
+
+static int take_rows(struct daq_source *source, struct daq_error *err)
+{
+	struct quarch_source *quarch = source->private;
+	int error;
+
+	/* QIS keeps what comes while spek-daq does not ask, so a reply may have any number of rows. */
+	quarch->rest = NULL;
+	error = qis_ask(&quarch->qis, "stream text all", err);
+	if (!error) {
+		quarch->heard_ns = daq_now_ns();
+		quarch->rest = quarch->qis.reply;
+	}
+	take_rest(source);
+	return error;
 }
 
 /* Without rows: whether more will come. */
@@ -397,7 +410,7 @@ static void give_rows(struct daq_source *source, struct daq_block *block)
 	block->first = quarch->number[from];
 	block->nr_scans = (uint32_t)(to - from);
 	block->value = &quarch->value[from * source->nr_channels];
-	/* Rows before a gap in a reply arrived no later than the reply's last row was due. */
+	/* Rows before a gap arrived no later than the last row that is parsed was due. */
 	block->arrival_ns = quarch->heard_ns - (quarch->number[quarch->nr_rows - 1] -
 						quarch->number[to - 1]) * source->period_num;
 	quarch->given = to;
@@ -408,16 +421,21 @@ static int quarch_read(struct daq_source *source, int timeout_ms, struct daq_blo
 		       struct daq_error *err)
 {
 	struct quarch_source *quarch = source->private;
-	int error;
+	int error = 0;
 
 	memset(block, 0, sizeof(*block));
 	if (quarch->given == quarch->nr_rows) {
-		if (!daq_pace_wait(&quarch->pace, timeout_ms))
+		bool is_asking = !quarch->rest;
+
+		if (is_asking && !daq_pace_wait(&quarch->pace, timeout_ms))
 			return 0;
-		error = take_rows(source, err);
+		if (is_asking)
+			error = take_rows(source, err);
+		else
+			take_rest(source);
 		if (!error && quarch->has_misfit)
 			error = daq_fail(err, ESTALE, "the rows of QIS are not evenly spaced");
-		if (!error && !quarch->nr_rows)
+		if (!error && is_asking && !quarch->nr_rows)
 			error = check_stream(source, err);
 		if (error)
 			return error;

@@ -52,6 +52,9 @@ class Module:
     values: Callable[[int], Sequence[int]]
     header: str = field(default_factory=header)
     spacing_us: int = 4096
+    # Rows of a reply: none before there are so many, and never more.
+    least_rows: int = 0
+    most_rows: int = MOST_ROWS
     modules: Sequence[str] = (MODULE,)
     # By the number of the stream, from 0: rows that it lacks; the row at which it ends, and how.
     lost: dict[int, range] = field(default_factory=dict)
@@ -107,7 +110,9 @@ class Module:
         if self.started_ns is None:
             return "eof"
         due = (time.monotonic_ns() - self.started_ns) // (self.spacing_us * 1000)
-        due = min(due, self._end()[0], self.sent + MOST_ROWS)
+        due = min(due, self._end()[0], self.sent + self.most_rows)
+        if due < self.sent + self.least_rows:
+            return "eof"
         lost = self.lost.get(self.streams - 1, range(0))
         rows = [self.row(number) for number in range(self.sent, due) if number not in lost]
         self.sent = max(self.sent, due)

@@ -86,6 +86,25 @@ def test_lost_rows_are_a_gap(program: Path, tmp_path: Path) -> None:
     assert ", 20 lost," in said
 
 
+def test_a_reply_may_have_any_number_of_rows(program: Path, tmp_path: Path) -> None:
+    """As after a pause of spek-daq, or at a short interval."""
+    module = Module(
+        lambda number: (*NUMBERS[:5], number), spacing_us=200, least_rows=9000, most_rows=10**6
+    )
+    with (
+        Server(module) as server,
+        running(tmp_path, program, *at(server.port, "-praw")) as ran,
+    ):
+        ran.until(lambda: ran.has_rows(18_000), "no rows")
+        _, rows = ran.finish()
+        said = ran.errors
+    assert "restarted" not in said and ", 0 lost," in said
+    # The first two are for the header.
+    assert module.streams == 3
+    numbers = [power // 1000 for _, (_, power) in rows if power is not None]
+    assert numbers == list(range(numbers[0], numbers[0] + len(rows)))
+
+
 @pytest.mark.parametrize(
     ("end", "sentence"),
     [
