@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -17,6 +17,7 @@ from spekctl.contract.prober_requests import (
     FeedOpenRequest,
     RailRequest,
 )
+from spekctl.errors import NotFoundError
 from spekctl.kernel.gen import spek_prober as uapi
 from spekctl.kernel.gen.spek_prober_records import (
     EnergyInfo,
@@ -66,6 +67,23 @@ class RailUse:
     uncertainty_ns: int
     lsb_nw: int
     uses: tuple[Use, ...]
+
+
+class EnergySource(Protocol):
+    """The part of PowerLink that integrates."""
+
+    def energy(
+        self, intervals: Sequence[tuple[int, int]], feed: int | None = None
+    ) -> list[RailUse]: ...
+
+
+def energy_of_feed(source: EnergySource, feed: int, start_ns: int, end_ns: int) -> list[RailUse]:
+    """The use of each rail of a feed in an interval; none if the feed has been released since it
+    was listed, as when one of its name is opened."""
+    try:
+        return source.energy([(start_ns, end_ns)], feed)
+    except NotFoundError:
+        return []
 
 
 class PowerLink(Closing):

@@ -7,20 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from spekctl.kernel.feeds import Feed, RailUse
+from spekctl.kernel.feeds import EnergySource, Feed, energy_of_feed
 from spekctl.kernel.records import Use
 
 SECOND = 10**9
 
 
-class Source(Protocol):
+class Source(EnergySource, Protocol):
     """The part of PowerLink that the monitor needs."""
 
     def feeds(self, feed: int | None = None) -> list[Feed]: ...
-
-    def energy(
-        self, intervals: list[tuple[int, int]], feed: int | None = None
-    ) -> list[RailUse]: ...
 
 
 @dataclass(slots=True)
@@ -77,7 +73,7 @@ class Monitor:
             del self._from_ns[feed.id]
         uses: dict[int, Use] = {}
         if start and feed.watermark_ns > start:
-            rails = self.source.energy([(start, feed.watermark_ns)], feed.id)
+            rails = energy_of_feed(self.source, feed.id, start, feed.watermark_ns)
             uses = {rail.rail: rail.uses[0] for rail in rails}
             self._from_ns[feed.id] = feed.watermark_ns
         for rail in feed.rails:

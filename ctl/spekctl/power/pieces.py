@@ -14,19 +14,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from spekctl.kernel.feeds import Feed, RailUse
+from spekctl.kernel.feeds import EnergySource, Feed, RailUse, energy_of_feed
 from spekctl.kernel.records import FeedState, Use
 
 _NOTHING = Use(0, 0, 0, 0, 0, 0, 0, 0)
 
 
-class Feeds(Protocol):
+class Feeds(EnergySource, Protocol):
     """The part of PowerLink that is needed here."""
 
     def feeds(self) -> list[Feed]: ...
-    def energy(
-        self, intervals: Sequence[tuple[int, int]], feed: int | None = None
-    ) -> list[RailUse]: ...
     def close(self) -> None: ...
 
 
@@ -89,7 +86,7 @@ class Pieces:
             before = self._before(feed, name, end_ns)
             from_ns = _end_of(before, start_ns)
             if from_ns > start_ns:
-                last = self._link.energy([(from_ns, end_ns)], feed) if from_ns < end_ns else []
+                last = self._between(feed, from_ns, end_ns) if from_ns < end_ns else []
             else:
                 last = [rail for rail in rails if rail.feed == feed]
             best = {rail.rail_name: self._best(rail, from_ns, end_ns) for rail in last}
@@ -110,8 +107,11 @@ class Pieces:
             if number < feed and part.name == name and (end_ns is None or part.to_ns <= end_ns)
         ]
 
+    def _between(self, feed: int, start_ns: int, end_ns: int) -> list[RailUse]:
+        return energy_of_feed(self._link, feed, start_ns, end_ns)
+
     def _add(self, feed: int, part: _Part, to_ns: int) -> None:
-        pieces = self._link.energy([(part.to_ns, to_ns)], feed)
+        pieces = self._between(feed, part.to_ns, to_ns)
         if not pieces or any(piece.uses[0].pending_ns for piece in pieces):
             return
         for piece in pieces:
@@ -135,9 +135,14 @@ class Pieces:
             return rail
         use = part.use_of(rail.rail_name)
         if part.to_ns < end_ns:
-            for rest in self._link.energy([(part.to_ns, end_ns)], rail.feed):
-                if rest.rail == rail.rail:
-                    use = joined(use, rest.uses[0])
+            rest = [
+                other.uses[0]
+                for other in self._between(rail.feed, part.to_ns, end_ns)
+                if other.rail == rail.rail
+            ]
+            if not rest:
+                return rail
+            use = joined(use, rest[0])
         return replace(rail, uses=(use,)) if use.known_ns > rail.uses[0].known_ns else rail
 
 

@@ -13,7 +13,7 @@ from lib.fakes.kernel import SECOND, START_NS, interval_cell
 
 from spekctl.documents import power as documents_power
 from spekctl.documents import result
-from spekctl.errors import SpekError
+from spekctl.errors import NotFoundError, SpekError
 from spekctl.kernel.feeds import Feed, RailUse
 from spekctl.kernel.gen.spek_prober_records import RailInfo
 from spekctl.kernel.records import Direction, FeedState, IntervalRow, Phase, RunInfo, StatsCell, Use
@@ -52,12 +52,13 @@ class FakeLink:
     broken: str = ""
     asked: int = 0
     before_feeds: Callable[[], None] = lambda: None
+    after_feeds: Callable[[], None] = lambda: None
 
     def feeds(self) -> list[Feed]:
         self.before_feeds()
         if self.broken:
             raise SpekError(self.broken)
-        return [
+        listed = [
             Feed(
                 id=feed.id, name=feed.name, source="sim", state=feed.state, owner_pid=1,
                 owner_name="x", history=64, max_step_ns=10**10, uncertainty_ns=feed.uncertainty_ns,
@@ -68,6 +69,8 @@ class FakeLink:
             )
             for feed in self.known
         ]  # fmt: skip
+        self.after_feeds()
+        return listed
 
     def energy(
         self, intervals: Sequence[tuple[int, int]], feed: int | None = None
@@ -75,6 +78,8 @@ class FakeLink:
         self.asked += len(intervals)
         if self.broken:
             raise SpekError(self.broken)
+        if feed is not None and feed not in {each.id for each in self.known}:
+            raise NotFoundError("There is no feed with this number.")
         return [
             RailUse(
                 each.id, each.name, number, name, each.state, each.uncertainty_ns, each.lsb_nw,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from lib.ctl.rails import RAILS, rails_file, run
 
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, NotFoundError
 from spekctl.kernel import feeds as kernel_feeds
 from spekctl.kernel.feeds import Feed, RailUse
 from spekctl.kernel.gen.spek_prober_records import RailInfo
@@ -57,6 +57,7 @@ class FakeProber:
     def __init__(self, *watermarks_s: float) -> None:
         self.watermarks_s = list(watermarks_s)
         self.asked: list[tuple[int, int]] = []
+        self.is_gone = False
 
     def __enter__(self) -> FakeProber:
         return self
@@ -71,8 +72,10 @@ class FakeProber:
         return [feed(watermark)]
 
     def energy(
-        self, intervals: Sequence[tuple[int, int]], feed_id: int | None = None
+        self, intervals: Sequence[tuple[int, int]], feed: int | None = None
     ) -> list[RailUse]:
+        if self.is_gone:
+            raise NotFoundError("There is no feed with this number.")
         self.asked += intervals
         ((start, end),) = intervals
         known = max(0, min(end, 13 * SECOND) - start)
@@ -85,6 +88,18 @@ class FakeProber:
 def use(watts: int, known_ns: int, gap_ns: int) -> Use:
     uw = watts * 10**6 if known_ns else 0
     return Use(uw * known_ns, known_ns, gap_ns, 0, 0, 9, uw, uw)
+
+
+def test_the_monitor_outlives_a_feed_that_is_released_between_two_requests() -> None:
+    prober = FakeProber(10, 11, 12, 13)
+    monitor = Monitor(prober)
+    monitor.step()
+    assert monitor.step()[0].joules == 2
+    prober.is_gone = True
+    views = monitor.step()
+    assert [(view.mean_w, view.joules) for view in views] == [(None, 2), (None, 1)]
+    prober.is_gone = False
+    assert monitor.step()[0].joules == 4
 
 
 def test_the_monitor_goes_from_watermark_to_watermark() -> None:

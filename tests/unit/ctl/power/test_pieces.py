@@ -154,3 +154,18 @@ def test_samples_that_are_sent_again_to_a_new_feed_count_once(rail: Callable[...
     (whole,) = pieces.whole(START_NS, END_NS)
     use = whole.uses[0]
     assert (use.known_ns, use.energy_fj, use.gap_ns) == (60 * SECOND, 600 * 10**15, 0)
+
+
+def test_a_feed_that_is_released_between_two_requests_is_no_failure(
+    rail: Callable[..., Rail],
+) -> None:
+    """Of a long idle test, because spek-daq was started again."""
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail(10.0, last_s=10.0)})])
+    pieces = pieces_of(link)
+    pieces.follow(START_NS, END_NS)
+    add(link.known[0].rails["5V"], 10.0, 10.1, 20.0)
+    link.after_feeds = link.known.clear
+    pieces.follow(START_NS, END_NS)
+    link.after_feeds = lambda: None
+    (whole,) = pieces.whole(START_NS, END_NS)
+    assert (whole.uses[0].known_ns, whole.uses[0].gap_ns) == (10 * SECOND, 50 * SECOND)
