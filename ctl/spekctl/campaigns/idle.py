@@ -17,7 +17,7 @@ from spekctl.block.device import Device
 from spekctl.campaigns.folder import check_devices, refuse_other
 from spekctl.documents import document
 from spekctl.documents.benchmark import SiteMinute
-from spekctl.documents.device import TargetFacts
+from spekctl.documents.device import DiskCounters, TargetFacts
 from spekctl.documents.document import Document, Kind
 from spekctl.documents.power import PowerFigures
 from spekctl.power.span import SpanMeter
@@ -38,16 +38,21 @@ class Idle(Document, frozen=True, kw_only=True, tag=Kind.IDLE.value):
     end_ns: int
     targets: list[TargetFacts]
     power: PowerFigures | None
-    foreign_ios: int | None  # of other users; None: the devices don't count
+    foreign_ios: int | None  # reads and writes of other users; None: the devices don't count
+    foreign_discard_bytes: int | None = None  # likewise
     site_minute: SiteMinute | None = None  # the first one
 
     @property
     def remarks(self) -> list[str]:
         """Remarks for the reader."""
+        done = []
         if self.foreign_ios:
-            ios = "1 I/O" if self.foreign_ios == 1 else f"{self.foreign_ios:,} I/Os"
-            return [f"the devices were not idle during the idle test: other users did {ios}"]
-        return []
+            done.append("did 1 I/O" if self.foreign_ios == 1 else f"did {self.foreign_ios:,} I/Os")
+        if self.foreign_discard_bytes:
+            done.append(f"discarded {units.format_bytes(self.foreign_discard_bytes)}")
+        if not done:
+            return []
+        return ["the devices were not idle during the idle test: other users " + " and ".join(done)]
 
 
 def monotonic_ns() -> int:
@@ -74,20 +79,38 @@ def measure(
         if meter is not None:
             meter.follow(start_ns, end_ns)
     after = [devices.read_stat(device) for device in subject]
-    foreign: int | None = 0
-    for first, last in zip(before, after, strict=True):
-        if first is None or last is None or foreign is None:
-            foreign = None
-        else:
-            foreign += last.reads + last.writes - first.reads - first.writes
     return Idle(
         length_ns=length_ns,
         start_ns=start_ns,
         end_ns=end_ns,
         targets=[device.facts(before=stat) for device, stat in zip(subject, before, strict=True)],
         power=meter.between(start_ns, end_ns) if meter is not None else None,
-        foreign_ios=foreign,
+        foreign_ios=_rise(before, after, _ios),
+        foreign_discard_bytes=_rise(before, after, _discard_bytes),
     )
+
+
+def _ios(stat: DiskCounters) -> int:
+    return stat.reads + stat.writes
+
+
+def _discard_bytes(stat: DiskCounters) -> int | None:
+    return None if stat.discard_sectors is None else stat.discard_sectors * 512
+
+
+def _rise(
+    before: Sequence[DiskCounters | None],
+    after: Sequence[DiskCounters | None],
+    count: Callable[[DiskCounters], int | None],
+) -> int | None:
+    """How much a count of all devices has grown; None if one of them does not count."""
+    total = 0
+    for first, last in zip(before, after, strict=True):
+        start, end = (None if stat is None else count(stat) for stat in (first, last))
+        if start is None or end is None:
+            return None
+        total += end - start
+    return total
 
 
 def save(folder: Path, done: Idle, name: str = FILE) -> None:

@@ -28,13 +28,26 @@ kernel = pytest.fixture(queue_kernel)
 power = pytest.fixture(queue_power)
 
 
+@pytest.mark.parametrize(
+    ("after", "done"),
+    [
+        (DiskCounters(12, 99, 1, 8, discard_sectors=7), "did 7 I/Os"),
+        (DiskCounters(5, 40, 1, 8, discard_sectors=7 + 4096), "discarded 2 MiB"),
+        (DiskCounters(6, 48, 1, 8, discard_sectors=7 + 8), "did 1 I/O and discarded 4 KiB"),
+    ],
+)
 def test_somebody_else_in_the_idle_test_is_noticed(
-    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+    spekctl: Spekctl,
+    kernel: QueueKernel,
+    power: FakePower,
+    monkeypatch: pytest.MonkeyPatch,
+    after: DiskCounters,
+    done: str,
 ) -> None:
-    counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
+    counts = iter([DiskCounters(5, 40, 1, 8, discard_sectors=7), after])
     monkeypatch.setattr(device, "read_stat", lambda disk: next(counts, None))
     spekctl(*RUN, "--folder", "t")
-    said = "the devices were not idle during the idle test: other users did 7 I/Os"
+    said = f"the devices were not idle during the idle test: other users {done}"
     assert said in of_file(Path("t/energy.json"))["remarks"]
 
 
