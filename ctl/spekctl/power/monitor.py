@@ -50,12 +50,13 @@ class _Sum:
 
 @dataclass(slots=True)
 class Monitor:
-    """Asks for each feed's energy from where it asked last up to that feed's watermark."""
+    """Asks for each feed's energy from where it asked last up to that feed's watermark. A feed that
+    is opened again continues the one of its name; the time between them is unknown."""
 
     source: Source
     only: str | None = None
-    _from_ns: dict[int, int] = field(default_factory=dict)
-    _sums: dict[tuple[int, int], _Sum] = field(default_factory=dict)
+    _from_ns: dict[str, int] = field(default_factory=dict)
+    _sums: dict[tuple[str, str], _Sum] = field(default_factory=dict)
 
     def feeds(self) -> list[Feed]:
         """The open feeds that were selected."""
@@ -68,16 +69,18 @@ class Monitor:
         return [view for feed in self.feeds() for view in self._views(feed)]
 
     def _views(self, feed: Feed) -> Iterator[RailView]:
-        start = self._from_ns.setdefault(feed.id, feed.watermark_ns)
+        start = self._from_ns.setdefault(feed.name, feed.watermark_ns)
         if not start:
-            del self._from_ns[feed.id]
+            del self._from_ns[feed.name]
         uses: dict[int, Use] = {}
         if start and feed.watermark_ns > start:
             rails = energy_of_feed(self.source, feed.id, start, feed.watermark_ns)
             uses = {rail.rail: rail.uses[0] for rail in rails}
-            self._from_ns[feed.id] = feed.watermark_ns
+            # A feed that is gone by now has no rails; the next one of its name has the gap.
+            if rails:
+                self._from_ns[feed.name] = feed.watermark_ns
         for rail in feed.rails:
-            total = self._sums.setdefault((feed.id, rail.number), _Sum())
+            total = self._sums.setdefault((feed.name, rail.name), _Sum())
             use = uses.get(rail.number)
             if use:
                 total.joules += use.energy_fj / 1e15

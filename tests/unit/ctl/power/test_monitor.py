@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -99,7 +100,23 @@ def test_the_monitor_outlives_a_feed_that_is_released_between_two_requests() -> 
     views = monitor.step()
     assert [(view.mean_w, view.joules) for view in views] == [(None, 2), (None, 1)]
     prober.is_gone = False
-    assert monitor.step()[0].joules == 4
+    assert monitor.step()[0].joules == 6
+
+
+def test_a_feed_that_is_opened_again_adds_to_the_sums_of_its_name() -> None:
+    """Its number is another one; it knows nothing of the time before its first sample."""
+
+    class Reopened(FakeProber):
+        def feeds(self, feed_id: int | None = None) -> list[Feed]:
+            (first,) = super().feeds(feed_id)
+            return [first if self.watermarks_s[0] < 13 else dataclasses.replace(first, id=2)]
+
+    prober = Reopened(10, 12, 14, 15)
+    monitor = Monitor(prober)
+    for _ in range(3):
+        views = monitor.step()
+    assert [(view.joules, view.known_s, view.gap_s) for view in views] == [(8, 4, 0), (3, 3, 1)]
+    assert [(a / SECOND, b / SECOND) for a, b in prober.asked] == [(10, 12), (12, 14)]
 
 
 def test_the_monitor_goes_from_watermark_to_watermark() -> None:
