@@ -20,10 +20,15 @@ from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
 from spekctl.kernel.records import IntervalRow, RunInfo, Use
 from spekctl.power.pieces import Pieces
+from spekctl.power.trail import Trail
 
 _POLL_S = 0.05
 # a second more than the prober waits for a feed that lags
 _WAIT_S = MAX_LAG_NS / 1e9 + 1.0
+# Shorter intervals are asked for while the prober has their samples.
+_LONG_NS = 5 * 10**9
+# A phase may end with a short interval, which says nothing of the others.
+_FEW_ROWS = 8
 
 Key = tuple[str, str]  # names of feed and rail
 
@@ -71,6 +76,9 @@ class Meter:
         self._lsb_nw: dict[Key, int] = {}
         self._trouble = ""
         self._pieces = Pieces(link, self._counts)
+        self._trail = Trail(link, self._counts)
+        self._longest_ns = 0  # of the rows
+        self._last_end_ns = 0
         self._start_edge: Edge | None = None
 
     def start(self) -> None:
@@ -87,18 +95,22 @@ class Meter:
         self._wish.check_open(names)
 
     def follow(self, info: RunInfo) -> None:
-        """Add the samples of the measure phase that have arrived: without report intervals, or with
-        long ones, the prober forgets them before the next interval ends."""
+        """Add the samples of the measure phase, and of the interval, that have arrived: without
+        report intervals, or with long ones, the prober forgets them before the next interval
+        ends."""
         ends = [info.drain_ns, info.ended_ns, info.now_ns]
         if info.time_ns:
             ends.append(info.measure_ns + info.time_ns)
-        if info.measure_ns:
-            try:
+        try:
+            if info.measure_ns:
                 self._pieces.follow(info.measure_ns, min(filter(None, ends), default=0))
                 if self._start_edge is None:
                     self._follow_start(info.measure_ns)
-            except SpekError as error:
-                self._trouble = f"no power: {error.message}"
+            may_be_long = len(self._rows) < _FEW_ROWS or self._longest_ns >= _LONG_NS
+            if may_be_long and info.started_ns:
+                self._trail.follow(self._last_end_ns or info.started_ns)
+        except SpekError as error:
+            self._trouble = f"no power: {error.message}"
 
     def _follow_start(self, start_ns: int) -> None:
         """Keep the energy around the start of the measure phase, as soon as it is known."""
@@ -118,6 +130,24 @@ class Meter:
         # older ones are asked again at the end only: their source has gone, or lags far behind
         oldest_ns = news[-1].end_ns - 2 * MAX_LAG_NS
         self._ask([seq for seq in self._open if self._rows[seq].end_ns >= oldest_ns])
+        self._take_trail(news)
+        self._last_end_ns = max(self._last_end_ns, *(row.end_ns for row in news))
+        self._longest_ns = max(self._longest_ns, *(row.end_ns - row.start_ns for row in news))
+
+    def _take_trail(self, rows: Sequence[IntervalRow]) -> None:
+        """Of intervals whose samples the prober has forgotten in part, what was known before."""
+        for row in rows:
+            uses = self._uses.get(row.seq, {})
+            if not any(use.lost_ns for use in uses.values()):
+                continue
+            try:
+                known = self._trail.between(row.start_ns, row.end_ns)
+            except SpekError as error:
+                self._trouble = f"no power: {error.message}"
+                return
+            for key in uses.keys() & known.keys():
+                if known[key].known_ns > uses[key].known_ns:
+                    self._uses[row.seq][key] = known[key]
 
     def watts(self, row: IntervalRow) -> float | None:
         """Power of an interval, as far as it was known when it was last asked for."""

@@ -121,12 +121,57 @@ def test_a_run_without_intervals_keeps_what_the_history_forgets(
     assert (outcome.result.measure.total.joules, outcome.text) == (20.0, "")
 
 
+def test_an_interval_that_is_longer_than_the_history_is_known(rail: Callable[..., Rail]) -> None:
+    """The rail remembers 6.4 s. Its intervals begin and end somewhere between two looks."""
+    line = rail(5.0, last_s=0.0, capacity=64)
+    seen = meter(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    seen.start()
+    times_s = [(0.2, 0.9), (1.4, 30.3), (30.4, 90.2)]
+    rows = [
+        msgspec.structs.replace(
+            row(seq), start_ns=START_NS + round(a * SECOND), end_ns=START_NS + round(b * SECOND)
+        )
+        for seq, (a, b) in enumerate(times_s)
+    ]
+    watts = []
+    for second in range(1, 93):
+        add(line, 5.0 if second <= 30 else 9.0, line_end(line) + 0.1, second)
+        now_ns = START_NS + second * SECOND
+        seen.follow(dataclasses.replace(INFO, drain_ns=0, ended_ns=0, now_ns=now_ns))
+        for ended in [each for each, (_, b) in zip(rows, times_s, strict=True)
+                      if int(b) + 2 == second]:  # fmt: skip
+            seen.note([ended])
+            watts.append(seen.watts(ended))
+    assert watts == pytest.approx([5.0, 5.0, 9.0], rel=0.01)
+    end_ns = START_NS + 91 * SECOND
+    outcome = seen.finish(dataclasses.replace(INFO, drain_ns=end_ns, ended_ns=end_ns), rows)
+    for ended in rows[1:]:
+        total = outcome.intervals[ended.seq].total
+        assert total.known_s + total.gap_s == pytest.approx((ended.end_ns - ended.start_ns) / 1e9)
+        assert total.gap_s <= 1.0, "more than the time between two looks is unknown"
+        assert total.mean_w is not None and total.min_w is not None and total.max_w is not None
+        assert total.joules == pytest.approx(total.mean_w * total.known_s)
+        assert total.min_w <= total.mean_w <= total.max_w
+
+
+def test_short_intervals_are_not_followed(rail: Callable[..., Rail]) -> None:
+    link = FakeLink([FakeFeed(1, "board", {"5V": rail(5.0, last_s=12.0)})])
+    seen = meter(link)
+    seen.start()
+    seen.note([row(seq) for seq in range(8)])
+    asked = link.asked
+    seen.follow(dataclasses.replace(INFO, measure_ns=0))
+    assert link.asked == asked
+
+
 def test_the_measure_phase_is_followed_to_its_own_end(rail: Callable[..., Rail]) -> None:
     """What comes after it is not added, nor asked for before it has begun."""
     line = rail(5.0, last_s=30.0)
     link = FakeLink([FakeFeed(1, "board", {"5V": line})])
     seen = meter(link)
     seen.start()
+    seen.note([row(seq) for seq in range(8)])
+    link.asked = 0
     seen.follow(dataclasses.replace(INFO, measure_ns=0))
     assert link.asked == 0
     seen.follow(INFO)
