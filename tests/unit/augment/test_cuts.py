@@ -367,15 +367,16 @@ FAULTS = {
     ),
 }
 CUTS_FOR_A_FAULT = 1500
-# The first seed finds most faults before 1,500 cuts are made. Those below need an order of events
-# that few seeds have, or make the first seed loop until its time is over.
-SEEDS_FOR_A_FAULT = (2, 1, 3, 4, 5, 6, 8, 13)
+# The first seed finds most faults within few cuts. Those below need an order of events that few
+# seeds have, and the seed named here comes to it soonest.
+SEEDS_FOR_A_FAULT = (2, 1, 3, 4, 5, 6, 7, 8, 13)
 FIRST_SEED = {
-    "generation begun with a device that is lost": 13,
-    "generation begun before it is announced": 4,
-    "log kept without the SSD": 4,
+    "clean before the RAID has it": 7,
+    "generation begun with a device that is lost": 4,
+    "generation begun before it is announced": 3,
+    "last part of a record is not copied": 8,
     "older record taken for the copy": 3,
-    "hit of what the SSD has not got": 8,
+    "hit of what the SSD has not got": 4,
 }
 
 
@@ -396,8 +397,9 @@ def compile_to(target: Path, source: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return objects(tmp_path_factory.mktemp("objects"))
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for objects()."""
+    return tmp_path_factory.mktemp("objects")
 
 
 def linked(program: Path, parts: dict[str, Path]) -> Path:
@@ -405,12 +407,17 @@ def linked(program: Path, parts: dict[str, Path]) -> Path:
     return program
 
 
-@pytest.mark.parametrize("seed", SEEDS_FOR_A_FAULT)
-def test_nothing_is_found_where_no_fault_is(
-    seed: int, compiled: dict[str, Path], tmp_path: Path
-) -> None:
-    """Else the planted faults below would all be found, whatever they do."""
-    assert counted(cut(linked(tmp_path / "cuts", compiled), seed, CUTS_FOR_A_FAULT))
+@functools.cache
+def complaint(compiled: Path, seed: int) -> str:
+    """What the driver says with @seed where no fault is, with the objects in @compiled; empty if
+    nothing, as it has to be: else every planted fault would be found, whatever it does."""
+    done = cut(linked(compiled / "cuts", objects(compiled)), seed, CUTS_FOR_A_FAULT)
+    return f"{done.stdout}{done.stderr}" if done.returncode else ""
+
+
+@pytest.mark.parametrize("seed", sorted({SEEDS_FOR_A_FAULT[0], *FIRST_SEED.values()}))
+def test_nothing_is_found_where_no_fault_is(seed: int, compiled: Path) -> None:
+    assert complaint(compiled, seed) == ""
 
 
 def test_seeds_are_of_faults_that_are_planted() -> None:
@@ -420,17 +427,18 @@ def test_seeds_are_of_faults_that_are_planted() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_planted_fault_is_found(fault: str, compiled: dict[str, Path], tmp_path: Path) -> None:
+def test_planted_fault_is_found(fault: str, compiled: Path, tmp_path: Path) -> None:
     name, text, instead = FAULTS[fault]
     source = (AUGMENT.folder / name).read_text()
     assert source.count(text) == 1
     (tmp_path / name).write_text(source.replace(text, instead))
     compile_to(tmp_path / "faulty.o", tmp_path / name)
-    program = linked(tmp_path / "cuts", {**compiled, name: tmp_path / "faulty.o"})
+    program = linked(tmp_path / "cuts", {**objects(compiled), name: tmp_path / "faulty.o"})
 
     first = FIRST_SEED.get(fault, SEEDS_FOR_A_FAULT[0])
     seeds = sorted(SEEDS_FOR_A_FAULT, key=lambda seed: seed != first)
-    runs = (cut(program, seed, CUTS_FOR_A_FAULT, SECONDS_FOR_A_FAULT) for seed in seeds)
-    finder = next((run for run in runs if run.returncode), None)
+    runs = ((seed, cut(program, seed, CUTS_FOR_A_FAULT, SECONDS_FOR_A_FAULT)) for seed in seeds)
+    seed, finder = next(((seed, run) for seed, run in runs if run.returncode), (0, None))
     assert finder, "the fault was not found"
-    print(finder.stdout)
+    assert complaint(compiled, seed) == ""
+    print(seed, finder.stdout)
