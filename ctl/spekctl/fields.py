@@ -8,6 +8,7 @@ passes. The place is written as in TOML, with the entry of a list by its name or
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import sys
@@ -42,17 +43,24 @@ _KINDS: dict[type[inspect.Type], type] = {
 }
 
 
+@functools.cache
+def type_of(model: type) -> inspect.Type:
+    """What msgspec knows of @model. It reads every annotation again each time that it is asked,
+    which takes longer than all else that is done with a workload file."""
+    return inspect.type_info(model)
+
+
 def check(data: Mapping[str, Any], model: type, examples: Mapping[str, int] | None = None) -> None:
     """Refuse the first key or value that the struct @model does not have.
 
     @examples: numbers that some keys may have, for those who write them with a unit
     """
-    _Checker(examples or {}).check(data, inspect.type_info(model), "")
+    _Checker(examples or {}).check(data, type_of(model), "")
 
 
 def check_field(value: object, model: type, key: str) -> None:
     """Refuse a value that the field @key of the struct @model does not have."""
-    info = inspect.type_info(model)
+    info = type_of(model)
     assert isinstance(info, inspect.StructType)
     (field,) = (field_info for field_info in info.fields if field_info.encode_name == key)
     _Checker({}).check(value, field.type, key)

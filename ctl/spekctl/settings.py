@@ -16,6 +16,7 @@ from msgspec import inspect
 
 from spekctl import toml
 from spekctl.errors import UsageError, at
+from spekctl.fields import type_of
 from spekctl.suggest import did_you_mean
 
 
@@ -49,7 +50,7 @@ def apply(
     for text in settings:
         name, value = split(text, target, flag)
         with at(f"{flag} {text}"):
-            _Setting(target, value).set(data, inspect.type_info(target.kind), name, "")
+            _Setting(target, value).set(data, type_of(target.kind), name, "")
 
 
 @dataclass(frozen=True, slots=True)

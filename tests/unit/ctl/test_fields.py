@@ -139,3 +139,23 @@ def test_one_field_is_checked_alone() -> None:
     fields.check_field(5, Whole, "count")
     with pytest.raises(UsageError, match="count: 10 is out of range; allowed are 1 to 9"):
         fields.check_field(10, Whole, "count")
+
+
+def test_annotations_of_a_struct_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are hundreds for a workload; reading them takes most of the time of a load."""
+    asked: list[object] = []
+
+    def type_info(model: object) -> msgspec.inspect.Type:
+        asked.append(model)
+        return real(model)
+
+    class Short(msgspec.Struct):
+        title: str
+
+    real = msgspec.inspect.type_info
+    monkeypatch.setattr(msgspec.inspect, "type_info", type_info)
+    for title in "ab":
+        fields.check({"title": title}, Short)
+        fields.check_field(title, Short, "title")
+
+    assert asked == [Short]
