@@ -78,7 +78,9 @@ class Core:
         def compile_to(scratch: Path) -> None:
             subprocess.run([*command, "-o", str(scratch), *map(str, sources)], check=True)
 
-        return self._kept(name, [compiler, *flags], extra, compile_to)
+        # Another clone makes the same of the same files.
+        words = [word.replace(f"{ROOT}{os.sep}", "") for word in flags]
+        return self._kept(name, [compiler, *words], extra, compile_to)
 
     def declarations(self, header: Path) -> str:
         """The declarations of the core's headers that @header includes, and its own, as cffi takes
