@@ -27,6 +27,19 @@ from lib.fakes import fleet_helper
 from lib.fakes.kernel import START_NS, FakeKernel
 from lib.fakes.machine import disk
 
+# What every host imports, at once or when it is asked.
+IMPORTS = (
+    "cryptography.x509",
+    "lib.fakes.fleet_host",
+    "spekctl.fleet.engine",
+    "spekctl.fleet.join",
+    "spekctl.fleet.member",
+    "spekctl.log.tally",
+    "spekctl.run.replay_request",
+    "spekctl.run.observe",
+    "tornado.platform.asyncio",
+)
+
 
 class Script(msgspec.Struct):
     """What a host is and does."""
@@ -170,5 +183,10 @@ def endless_count(mark: Path) -> Callable[..., None]:
     return count
 
 
+def main(text: str) -> int:
+    """@text: a Script in JSON."""
+    return serve(msgspec.json.decode(text, type=Script))
+
+
 if __name__ == "__main__":
-    sys.exit(serve(msgspec.json.decode(sys.argv[1], type=Script)))
+    sys.exit(main(sys.argv[1]))

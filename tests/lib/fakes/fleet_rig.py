@@ -7,15 +7,14 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from lib.fakes import fleet_host
 from lib.fakes.fleet import FakeView
+from lib.fork_server import Forked
 from lib.waiting import LONG_S, eventually
 
 from spekctl.fleet import keys, plan
@@ -37,8 +36,7 @@ class Processes:
         self.folder = folder
         self.names = names
         self.keys = folder / "keys"
-        self.hosts: dict[str, subprocess.Popen[str]] = {}
-        self._files: list[IO[str]] = []
+        self.hosts: dict[str, Forked] = {}
         keys.make(self.keys, list(names), 30)
 
     def __enter__(self) -> Self:
@@ -51,8 +49,6 @@ class Processes:
                     process.send_signal(signal.SIGCONT)
                     process.kill()
             process.wait()
-        for file in self._files:
-            file.close()
 
     def join(self, address: str, name: str, keys_of: str = "", **script: Any) -> None:
         """Start a host. @keys_of: folder of other keys than its own."""
@@ -62,10 +58,8 @@ class Processes:
             "mark": str(self.mark(name)),
             **script,
         }
-        file = open(self.folder / f"{name}.err", "w")  # noqa: SIM115
-        self._files.append(file)
-        self.hosts[name] = subprocess.Popen(
-            [sys.executable, fleet_host.__file__, json.dumps(text)], stderr=file, text=True
+        self.hosts[name] = Forked(
+            fleet_host.IMPORTS, fleet_host.main, [json.dumps(text)], self.folder / f"{name}.err"
         )
 
     def mark(self, name: str) -> Path:

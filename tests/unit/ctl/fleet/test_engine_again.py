@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from distributed.comm import connect
 from lib.fakes.fleet_rig import SOON_S, Fleet
+from lib.fork_server import Forked
 from lib.waiting import eventually
 
 from spekctl.errors import ExitCode
@@ -24,7 +24,7 @@ class Twice(Fleet):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, ["a"])
-        self.former: subprocess.Popen[str] | None = None
+        self.former: Forked | None = None
 
     def stop_first(self) -> None:
         self.join(self.engine.address, "a")
@@ -32,7 +32,7 @@ class Twice(Fleet):
         self.former = self.hosts.pop("a")
         self.former.send_signal(signal.SIGSTOP)
 
-    def let_second_ask(self) -> subprocess.Popen[str]:
+    def let_second_ask(self) -> Forked:
         """The stopped process, whose name a second process now asks for."""
         self.stop_first()
         self.join(self.engine.address, "a", patience_s=SOON_S)
