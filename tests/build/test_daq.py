@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from lib.build import silent
 
 ROOT = Path(__file__).resolve().parents[2]
 DAQ = ROOT / "daq"
@@ -34,9 +35,7 @@ def complaints(compiler: str, file: str, includes: list[str]) -> str:
     words += ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
     words += ["-Wno-format-truncation"] if "gcc" in compiler else []
     words += ["-I", str(DAQ), "-I", str(ROOT / "prober"), *includes]
-    words += ["-c", "-o", "/dev/null", str(DAQ / file)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return done.stderr or f"exit code {done.returncode}" if done.returncode else ""
+    return silent.complaints(words, DAQ / file)
 
 
 @pytest.fixture(scope="module")

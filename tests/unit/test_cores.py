@@ -9,7 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lib.build.silent import version
 from lib.core.build import CORES, HOST, ROOT, SHARED, WARNINGS, included
+
+from spekctl.vm.cache import cache_dir, cached, digest_of
 
 FOLDERS = {core.folder for core in CORES}
 FILES = [path for core in CORES for path in core.own]
@@ -61,15 +64,23 @@ def test_nothing_that_a_core_must_not_know(path: Path) -> None:
     assert FORBIDDEN.findall(without_comments(path)) == []
 
 
+def compiled(compiler: str, path: Path) -> Path:
+    """The object of a file of a core, which is made again after a change of any of them."""
+    files = next(core.files for core in CORES if core.folder == path.parent)
+    name = digest_of(ROOT, [path, *files], version(compiler), *STRICT)
+
+    def compile_to(scratch: Path) -> None:
+        subprocess.run([compiler, *STRICT, "-c", path, "-o", scratch], check=True)
+
+    return cached(cache_dir("core") / f"{path.stem}-{name}.o", compile_to)
+
+
 @pytest.mark.parametrize("path", CODE, ids=name_of)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_compiles_without_floating_point_and_state(
-    compiler: str, path: Path, tmp_path: Path
-) -> None:
+def test_compiles_without_floating_point_and_state(compiler: str, path: Path) -> None:
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
-    out = tmp_path / "x.o"
-    subprocess.run([compiler, *STRICT, "-c", path, "-o", out], check=True)
+    out = compiled(compiler, path)
     symbols = subprocess.run(["nm", out], check=True, capture_output=True, text=True).stdout
     # neither initialised nor zeroed nor common data
     assert re.findall(r" [dDbBC] (\w+)$", symbols, re.M) == []
