@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import re
 import shutil
 import subprocess
 from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ from lib.ctl.resolved import DISK
 from spekctl.fio import convert, job
 from spekctl.fio.jobfile import Job
 from spekctl.fio.plan import Plan
+from spekctl.vm.cache import cache_dir, cached, digest_of
 from spekctl.workload.imported import Imported
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
@@ -28,12 +33,68 @@ NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
 HEAD = "[j]\ndirect=1\nioengine=libaio\nfilename=/dev/sdx\n"
 
 
-def fio(*words: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    program = shutil.which("fio")
-    if program is None:
+# Words after which what a job does depends on how long its I/Os take.
+TIMED = re.compile("time|delay|rate|latency|async")
+
+
+class FailedError(Exception):
+    """A run of fio that is not kept."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        super().__init__(done.stderr)
+        self.done = done
+
+
+def program() -> str:
+    path = shutil.which("fio")
+    if path is None:
         pytest.skip("fio is not installed; .ci/packages test names it")
+    return path
+
+
+@functools.cache
+def version(path: str) -> str:
+    """Of the program, by its bytes."""
+    return digest_of(Path("/"), [Path(path)])
+
+
+def of_fio(make: Callable[[], Any], *words: str) -> Any:
+    """What @make, which runs fio, makes of these @words and nothing else, as JSON has it.
+
+    It is kept until fio is another program: each start takes a tenth of a second of a processor.
+    """
+
+    def write(path: Path) -> None:
+        path.write_text(json.dumps(make()))
+
+    name = digest_of(Path("/"), [], version(program()), *words)
+    return json.loads(cached(cache_dir("fio") / name, write).read_text())
+
+
+def fio(
+    *words: str | Path, folder: Path | None = None, always_same: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """fio itself. What it says is kept if it is told of no file and no time, or is @always_same."""
+    texts = [*map(str, words)]
+    if not always_same and (folder or any("/" in text or TIMED.search(text) for text in texts)):
+        return run_fio(texts, folder)
+
+    def say() -> tuple[str, str]:
+        done = run_fio(texts, folder)
+        if done.returncode:
+            raise FailedError(done)
+        return done.stdout, done.stderr
+
+    try:
+        out, err = of_fio(say, *texts)
+    except FailedError as failed:
+        return failed.done
+    return subprocess.CompletedProcess(texts, 0, out, err)
+
+
+def run_fio(words: Sequence[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [program, *map(str, words)],
+        [program(), *words],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -62,12 +123,17 @@ def stream(imported: Imported) -> dict[str, Any]:
 def places(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
     """(direction, first byte) of each I/O of fio itself, for each clone, in the order of the first
     ones; nothing is touched."""
+    clones = of_fio(lambda: logged(tmp_path, text), "places", text)
+    return [[(way, first) for way, first in clone] for clone in clones]
+
+
+def logged(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
     path, log = tmp_path / "job.fio", tmp_path / "log"
     options = {"filename=/dev/sdx": "thread=0", "ioengine=libaio": "ioengine=null"}
     options["direct=1"] = f"write_iolog={log}"
     path.write_text("\n".join(options.get(line, line) for line in text.splitlines()) + "\n")
     log.unlink(missing_ok=True)
-    done = fio(path)
+    done = run_fio([str(path)], None)
     assert done.returncode == 0, done.stderr
     clones: list[list[tuple[str, int]]] = []
     for line in log.read_text().splitlines():
@@ -91,11 +157,16 @@ def sequence_by_fio(folder: Path, words: str, size: int) -> list[Io]:
     Clones write one log, each what its buffer holds at a time: lines of theirs are whole only if
     the buffer holds all of them.
     """
+    ios = of_fio(lambda: _sequence(folder, words, size), "sequence", words, str(size))
+    return [(way, first, length) for way, first, length in ios]
+
+
+def _sequence(folder: Path, words: str, size: int) -> list[Io]:
     log = folder / "log"
     (folder / "device").write_bytes(bytes(size))
     log.unlink(missing_ok=True)
     how = ("--name=a", "--thread", "--ioengine=psync", "--filename=device")
-    done = fio(*how, f"--write_iolog={log.name}", *words.split(), folder=folder)
+    done = run_fio([*how, f"--write_iolog={log.name}", *words.split()], folder)
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in log.read_text().splitlines()]
     if "--numjobs=" in words:
