@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from spekctl import __version__, recorded
+from spekctl.block import device as block_device
 from spekctl.block.device import Device
 from spekctl.documents.device import DeviceFacts
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
@@ -30,6 +31,7 @@ from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow
 from spekctl.run.progress import Clock, Figures
 from spekctl.run.rights import Rights
+from spekctl.workload.values import SECTOR
 
 LEASH_S = 15.0
 # A start that nobody has confirmed this long before is called off.
@@ -527,6 +529,8 @@ def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
                 facts=facts_of(device),
                 in_use=holders.get(device.node, ""),
                 discards=replay_request.discards(device),
+                partition=device.partition,
+                start=block_device.start_sector(device) * SECTOR,
             )
         )
     return seen

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 
 from spekctl.errors import UsageError
 from spekctl.fleet.plan import Plan
@@ -19,6 +20,12 @@ def of(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, list[S
         return {}
     weights = {host.name: host.weight for host in plan.clients}
     shares = {identity: _cut(identity, users, weights) for identity, users in _shared(seen).items()}
+    for first, device, second, more in _overlaps(seen):
+        raise UsageError(
+            f"{first}'s {device.path} and {second}'s {more.path} have bytes in common:"
+            f" {device.identity}, {more.identity}; name the same device on both hosts, which split"
+            ' it, or write share = "overlap"'
+        )
     given = {}
     for name, devices in seen.items():
         if any(device.identity in shares for device in devices):
@@ -62,6 +69,11 @@ def remarks(plan: Plan, seen: Mapping[str, Sequence[DeviceSeen]]) -> list[str]:
         names = ", ".join(users)
         how = "each a slice of its own" if plan.share == "split" else "and overlap there"
         told.append(f"{names} share the device {identity}, {how}")
+    for first, device, second, more in _overlaps(seen):
+        told.append(
+            f"{first}'s {device.path} and {second}'s {more.path} have bytes in common:"
+            f" {device.identity}, {more.identity}"
+        )
     unknown = [
         f"{device.path} of {name}"
         for name, devices in seen.items()
@@ -78,21 +90,52 @@ def _shared(seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, dict[str, Dev
     """Devices that several hosts have, by what they are: their users in the order of the plan."""
     users: dict[str, dict[str, DeviceSeen]] = {}
     for name, devices in seen.items():
+        _check_apart(name, devices)
         for device in devices:
-            if not device.identity:
-                continue
-            if name in users.setdefault(device.identity, {}):
-                raise UsageError(
-                    f"{name}: {device.path} and {users[device.identity][name].path} are one device,"
-                    f" {device.identity}"
-                )
-            users[device.identity][name] = device
+            if device.identity:
+                users.setdefault(device.identity, {})[name] = device
     return {identity: named for identity, named in users.items() if len(named) > 1}
+
+
+def _check_apart(name: str, devices: Sequence[DeviceSeen]) -> None:
+    """UsageError if devices of one host have bytes in common."""
+    for before, device in itertools.combinations(devices, 2):
+        if device.identity and device.identity == before.identity:
+            raise UsageError(
+                f"{name}: {device.path} and {before.path} are one device, {device.identity}"
+            )
+        if device.overlaps(before):
+            raise UsageError(
+                f"{name}: {device.path} and {before.path} have bytes in common:"
+                f" {device.identity}, {before.identity}"
+            )
+
+
+def _overlaps(
+    seen: Mapping[str, Sequence[DeviceSeen]],
+) -> Iterator[tuple[str, DeviceSeen, str, DeviceSeen]]:
+    """Pairs of different devices of different hosts that have bytes in common: the first such pair
+    of each two devices."""
+    users: dict[str, dict[str, tuple[str, DeviceSeen]]] = {}
+    for name, devices in seen.items():
+        for device in devices:
+            if device.identity:
+                users.setdefault(device.wwn, {}).setdefault(device.identity, (name, device))
+    for by_identity in users.values():
+        for (first, device), (second, more) in itertools.combinations(by_identity.values(), 2):
+            if device.overlaps(more):
+                yield first, device, second, more
 
 
 def _cut(
     identity: str, users: Mapping[str, DeviceSeen], weights: Mapping[str, int]
 ) -> dict[str, Slice]:
+    starts = {device.start for device in users.values()}
+    if len(starts) > 1:
+        raise UsageError(
+            f"hosts see {identity} at different bytes of its disk: {sorted(starts)}; have them read"
+            " the partition table again"
+        )
     sizes = {device.bytes for device in users.values()}
     if len(sizes) > 1:
         raise UsageError(f"hosts see different sizes of the device {identity}: {sorted(sizes)}")

@@ -24,7 +24,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 8
+PROTOCOL = 9
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,7 +74,8 @@ class Describe(Part, frozen=True):
 
 class DeviceSeen(Part, frozen=True):
     """A device of a host. @in_use: why it cannot be tested; empty if it can. @discards: it supports
-    discards."""
+    discards. @partition: its number, 0 for a whole disk; @start: byte of the disk at which it
+    begins."""
 
     selector: str
     path: str
@@ -86,11 +87,26 @@ class DeviceSeen(Part, frozen=True):
     in_use: str
     facts: DeviceFacts
     discards: bool
+    partition: int
+    start: int
 
     @property
     def identity(self) -> str:
         """The same on all hosts that reach this device; empty if nothing is."""
-        return f"wwn {self.wwn}" if self.wwn else ""
+        if not self.wwn:
+            return ""
+        disk = f"wwn {self.wwn}"
+        return f"partition {self.partition} of {disk}" if self.partition else disk
+
+    def overlaps(self, device: DeviceSeen) -> bool:
+        """Whether both have bytes of one disk in common, of whatever hosts they are: a disk and its
+        partition do, two partitions do not."""
+        return (
+            bool(self.wwn)
+            and self.wwn == device.wwn
+            and self.start < device.start + device.bytes
+            and device.start < self.start + self.bytes
+        )
 
 
 def path_of(devices: Sequence[DeviceSeen]) -> dict[str, str]:

@@ -49,7 +49,7 @@ SILENT = object()
 
 def device(path: str = "/dev/fake0", **changes: Any) -> wire.DeviceSeen:
     """A device of 1 GiB that no other host has."""
-    seen = wire.DeviceSeen(path, path, "S1", "", GIB, 512, 0, "", FACTS, True)
+    seen = wire.DeviceSeen(path, path, "S1", "", GIB, 512, 0, "", FACTS, True, 0, 0)
     return msgspec.structs.replace(seen, **changes)
 
 

@@ -18,11 +18,12 @@ from lib.ctl.log_files import header, records, written
 from lib.fakes.fleet_member import RUN, Rig, asked
 from lib.fakes.fleet_members import FleetKernel
 from lib.fakes.kernel import FakeKernel
+from lib.fakes.machine import disk
 from lib.waiting import eventually
 
 from spekctl import __version__
 from spekctl.errors import ExitCode, NoKernelSideError, RefusedError, SpekError
-from spekctl.fleet import clock, member, wire
+from spekctl.fleet import clock, member, selector, wire
 from spekctl.fleet.clock import Distance
 from spekctl.fleet.wire import Phase
 from spekctl.kernel.records import RunState
@@ -57,6 +58,18 @@ def test_it_says_what_it_is(rig: Rig) -> None:
     rig.rights.in_use = "mounted"
     again = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
     assert again.devices[0].in_use == "mounted"
+
+
+def test_it_says_where_a_partition_lies_on_its_disk(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "start").write_text("2048\n")
+    cut = disk("/dev/fake1", wwn="naa.1", partition=3, sysfs=tmp_path)
+    monkeypatch.setattr(selector, "find", lambda text: cut if "part" in text else disk())
+    asked_for = wire.Describe(["/dev/disk/by-id/x-part3", "serial:S123"], "client")
+    described = rig.ask("describe", asked_for, wire.Described)
+    told = [(seen.partition, seen.start, seen.identity) for seen in described.devices]
+    assert told == [(3, 1 << 20, "partition 3 of wwn naa.1"), (0, 0, "")]
 
 
 def test_it_says_why_it_cannot_take_part(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

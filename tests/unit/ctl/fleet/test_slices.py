@@ -45,6 +45,13 @@ def seen(count: int, **changes: Any) -> dict[str, list[DeviceSeen]]:
     return {f"h{number}": [device(**changes)] for number in range(count)}
 
 
+def part(number: int, **changes: Any) -> DeviceSeen:
+    """A partition of 64 MiB; 1 to 3 lie behind each other on naa.1."""
+    start = MIB + (number - 1) * 64 * MIB
+    facts = {"wwn": "naa.1", "partition": number, "start": start, "bytes": 64 * MIB}
+    return device(f"/dev/fake{number}", **{**facts, **changes})
+
+
 @given(
     st.lists(st.integers(1, 9), min_size=2, max_size=20),
     st.integers(0, 2 * MIB // 512).map(lambda blocks: 4 * GIB + blocks * 512),
@@ -91,6 +98,18 @@ def test_a_device_that_no_other_host_has_is_whole() -> None:
             {"h0": [device(wwn="naa.1"), device("/dev/fake1", wwn="naa.1")]},
             "h0: /dev/fake1 and /dev/fake0 are one device, wwn naa.1",
         ),
+        (
+            {"h0": [device(wwn="naa.1"), part(1)]},
+            "h0: /dev/fake1 and /dev/fake0 have bytes in common: partition 1 of wwn naa.1, wwn",
+        ),
+        (
+            {"h0": [device(wwn="naa.1")], "h1": [part(2)]},
+            "h0's /dev/fake0 and h1's /dev/fake2 have bytes in common: wwn naa.1, partition 2 of",
+        ),
+        (
+            {"h0": [part(1)], "h1": [part(1, start=8 * MIB)]},
+            r"hosts see partition 1 of wwn naa.1 at different bytes of its disk: \[1048576, ",
+        ),
     ],
 )
 def test_what_cannot_be_split_is_refused(
@@ -98,6 +117,41 @@ def test_what_cannot_be_split_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=sentence):
         slices.of(planned([1, 1]), devices)
+
+
+def test_partitions_of_one_disk_are_devices_of_their_own() -> None:
+    devices = {"h0": [part(1), part(2)], "h1": [part(3), part(1)]}
+    cut = slices.of(planned([1, 1]), devices)
+    assert cut == {
+        "h0": [Slice(0, 32 * MIB), Slice(0, 64 * MIB)],
+        "h1": [Slice(0, 64 * MIB), Slice(32 * MIB, 32 * MIB)],
+    }
+    said = "h0, h1 share the device partition 1 of wwn naa.1, each a slice of its own"
+    assert slices.remarks(planned([1, 1]), devices) == [said]
+    replayed = slices.replayed(planned([1, 1]), devices)
+    assert [piece.target for piece in replayed["h0"].own] == [0, 1]
+    assert [piece.target for piece in replayed["h1"].own] == [2, 0]
+
+
+def test_a_disk_and_a_partition_of_it_may_overlap_if_the_plan_says_so() -> None:
+    devices = {"h0": [device(wwn="naa.1")], "h1": [part(2)], "h2": [device(wwn="naa.2")]}
+    overlap = planned([1, 1, 1], "overlap")
+    assert slices.of(overlap, devices) == {}
+    assert slices.remarks(overlap, devices) == [
+        "h0's /dev/fake0 and h1's /dev/fake2 have bytes in common: wwn naa.1, partition 2 of wwn"
+        " naa.1"
+    ]
+
+
+@given(st.integers(0, 9), st.integers(1, 9), st.integers(0, 9), st.integers(1, 9))
+def test_ranges_of_one_disk_overlap_if_a_byte_is_in_both(
+    first: int, first_bytes: int, second: int, second_bytes: int
+) -> None:
+    left = part(1, start=first, bytes=first_bytes)
+    right = part(2, start=second, bytes=second_bytes)
+    common = set(range(first, first + first_bytes)) & set(range(second, second + second_bytes))
+    assert left.overlaps(right) == right.overlaps(left) == bool(common)
+    assert not left.overlaps(part(2, start=second, bytes=second_bytes, wwn="naa.2"))
 
 
 def test_a_result_says_who_shares_what() -> None:
