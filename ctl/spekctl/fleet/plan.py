@@ -39,21 +39,17 @@ from spekctl.documents import document
 from spekctl.documents.plan import FleetTable, HostTable, OnLoss, PlanFile, Role, Share, SshTable
 from spekctl.errors import UsageError, at
 from spekctl.workload import file as workload_file
-from spekctl.workload import meaning, options
+from spekctl.workload import meaning, options, selectors
 from spekctl.workload.imported import is_ssh_destination
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Measuring, Options
 
-# What a device of a host may be named by; a path is below /dev.
-SELECTORS = ("wwn", "serial", "nqn")
 HOSTS_MAX = 10_000
 # The controller's own name in its certificate.
 CONTROLLER = "controller"
 _EVERYWHERE = ("0.0.0.0", "::")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,61}[A-Za-z0-9])?", re.ASCII)
 _LISTEN = re.compile(r"tls://(\[[0-9a-fA-F:.%a-z]+\]|[A-Za-z0-9.-]+):(\d{1,5})", re.ASCII)
-# Those of other kinds have text of a vendor.
-_WWN = re.compile(r"(naa\.|eui\.|0x)[0-9a-fA-F]+|(?!naa\.|eui\.|0x).+", re.ASCII)
 # Options that are about files or places of one machine.
 _NOT_HERE = {
     "seed": "each host has a seed of its own, made of that of the plan; write seed in [fleet]",
@@ -318,20 +314,10 @@ def _check_devices(entry: HostTable) -> None:
     if not entry.devices:
         raise UsageError("a client needs devices")
     for text in entry.devices:
-        kind, colon, value = text.partition(":")
-        if text.startswith("/"):
-            if not text.startswith("/dev/") or "/../" in text:
-                raise UsageError(f"devices: {text} is not below /dev")
-        elif not colon or kind not in SELECTORS or not value:
-            raise UsageError(
-                f"devices: '{text}' names no device; write"
-                f" {', '.join(f'{kind}:...' for kind in SELECTORS)} or a path below /dev"
-            )
-        elif kind == "wwn" and not _WWN.fullmatch(value):
-            raise UsageError(
-                f"devices: '{text}' is not a WWN: naa., eui. and 0x are followed by hexadecimal"
-                " digits; `spekctl devices` lists the WWNs of a host"
-            )
+        if text.startswith("/") and (not text.startswith("/dev/") or "/../" in text):
+            raise UsageError(f"devices: {text} is not below /dev")
+        with at("devices"):
+            selectors.check(text)
         if entry.devices.count(text) > 1:
             raise UsageError(f"devices: {text} is listed twice")
 

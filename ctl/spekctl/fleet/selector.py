@@ -6,10 +6,12 @@ from __future__ import annotations
 from spekctl.block import device as block_device
 from spekctl.block.device import ROOTS, Device, Roots
 from spekctl.errors import UsageError
+from spekctl.workload import selectors
 
 
 def find(selector: str, roots: Roots = ROOTS) -> Device:
     """The one device of this host that @selector means."""
+    selectors.check(selector)
     if selector.startswith("/"):
         if not block_device.stays_in(selector, roots.dev):
             raise UsageError(
@@ -36,6 +38,8 @@ def _texts(kind: str, device: Device, roots: Roots) -> tuple[str, ...]:
     """What a device may be called in selectors of this kind."""
     match kind:
         case "wwn":
+            if not device.wwn:
+                return ()
             # nvme's wwid begins with its kind, as does SCSI's; udev's begins with 0x.
             number = device.wwn.partition(".")[2] or device.wwn.removeprefix("0x")
             return device.wwn, number, f"0x{number}"
@@ -43,7 +47,7 @@ def _texts(kind: str, device: Device, roots: Roots) -> tuple[str, ...]:
             return (device.serial,)
         case "nqn":
             return (_nqn(device, roots),)
-    raise UsageError(f"{kind} names no device")
+    raise AssertionError(kind)
 
 
 def _nqn(device: Device, roots: Roots) -> str:

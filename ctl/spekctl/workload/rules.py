@@ -12,7 +12,7 @@ from fractions import Fraction
 from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
-from spekctl.workload import onoff, passes, rates
+from spekctl.workload import onoff, passes, rates, selectors
 from spekctl.workload.curves import points_of
 from spekctl.workload.fields import LIMITS, whole_blocks
 from spekctl.workload.meaning import (
@@ -207,6 +207,8 @@ def _check_asus(asus: list[Asu]) -> None:
                     f"device {asu.device!r} is no path that begins with /, nor, for a plan of"
                     " hosts, wwn:..., serial:... or nqn:..."
                 )
+            if asu.device is not None:
+                selectors.check(asu.device)
 
 
 def check_room(asus: list[Asu]) -> None:

@@ -27,6 +27,8 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roots:
         disk("/dev/fake3", wwn="naa.6001", serial="S1", disk="fake0", partition=1),
         disk("/dev/fake4", wwn="naa.8001", serial="S4", disk="fake4"),
         disk("/dev/fake5", wwn="naa.8001", serial="S4", disk="fake5"),
+        # As an old virtio disk: nothing says what it is.
+        disk("/dev/fake6", wwn="", serial="", disk="fake6"),
     ]
     monkeypatch.setattr(device, "every", lambda roots: iter(disks))
     place = tmp_path / "sys/class/block/nvme0n1/device/subsysnqn"
@@ -58,9 +60,16 @@ def test_a_device_is_known_by_what_it_is(roots: Roots, text: str, node: str) -> 
     [
         ("wwn:naa.7", "there is no device wwn:naa.7"),
         ("serial:S2", "serial:S2 means several devices: /dev/fake1, /dev/fake2; name one by"),
-        ("nqn:", "means several devices"),
+        ("nqn:", "'nqn:' names no device; write wwn:..., serial:..., nqn:... or a path below"),
+        ("serial:", "'serial:' names no device"),
+        ("serial: ", "'serial: ' names no device"),
+        ("wwn:", "'wwn:' names no device"),
+        ("wwn:0x", "'wwn:0x' is not a WWN: naa., eui. and 0x are followed by hexadecimal digits"),
+        ("wwn:naa.", "'wwn:naa.' is not a WWN"),
+        ("wwn:0xx", "'wwn:0xx' is not a WWN"),
+        ("fake0", "'fake0' names no device"),
         ("wwn:naa.8001", "several devices: /dev/fake4, /dev/fake5; name one by its path"),
-        ("uuid:1", "uuid names no device"),
+        ("uuid:1", "'uuid:1' names no device"),
     ],
 )
 def test_what_means_no_device_or_several_is_refused(roots: Roots, text: str, sentence: str) -> None:

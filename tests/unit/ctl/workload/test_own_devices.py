@@ -146,6 +146,16 @@ def test_a_stripe_smaller_than_the_block_of_an_own_device_is_fine() -> None:
             " plan of hosts, wwn:..., serial:... or nqn:...",
         ),
         (
+            *(asus('device = "wwn:0x"'), []),
+            "asu 'a': 'wwn:0x' is not a WWN: naa., eui. and 0x are followed by hexadecimal digits;"
+            " `spekctl devices` lists the WWNs of a host",
+        ),
+        (
+            *(asus('device = "nqn: "'), []),
+            "asu 'a': 'nqn: ' names no device; write wwn:..., serial:..., nqn:... or a path below"
+            " /dev",
+        ),
+        (
             *("spc1", ["data=/dev/x0"]),
             "--device data=/dev/x0: there is no asu 'data'; known are asu1, asu2, asu3",
         ),
