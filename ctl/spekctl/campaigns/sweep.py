@@ -229,8 +229,7 @@ class Sweep(Campaign[Planned, Point]):
         self.missing = step.name
 
     def _take(self, result: Result, name: str) -> None:
-        if result.verify is not None:
-            self.mismatches += result.verify.mismatches
+        self.mismatches += result.mismatches
         # What is said of a load's own numbers needs its name; everything else is true of all.
         own = {*remarks.judge(result), *self._differing()}
         for text in result.remarks:

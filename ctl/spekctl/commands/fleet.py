@@ -274,8 +274,8 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
 
     The results are of `spekctl run` with --start-at, or of fleets. Integers, counts and histogram
     buckets are added, so that the order does not matter. Runs whose measure phases are a second or
-    more apart are refused. The exit code is that of `run`: 1 if one of them failed; 9 if a host was
-    lost.
+    more apart are refused. The exit code is that of `run`: 6 if blocks were wrong, 9 if a host was
+    lost, 1 if one of them failed.
     """
     from spekctl.commands.deliver import deliver_result
     from spekctl.documents.result import load_result
@@ -288,9 +288,9 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     result = merging.merge([load_result(path) for path in result_files])
     exports.check_contents(result)
     deliver_result(result, output, as_json, exports)
-    if any(host.loss is not None for host in result.hosts or ()):
-        return int(ExitCode.HOST_LOST)
-    return int(ending.exit_code_of(result, Interrupts()))
+    code = ending.exit_code_of(result, Interrupts())
+    is_lost = any(host.loss is not None for host in result.hosts or ())
+    return int(ExitCode.HOST_LOST if is_lost and code is not ExitCode.DATA_ERRORS else code)
 
 
 @command.command()

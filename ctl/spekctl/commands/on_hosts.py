@@ -136,9 +136,18 @@ def _together(
         try:
             code = work(steps)
         except SpekError as error:
-            if steps.lost:
-                error.exit_code = ExitCode.HOST_LOST
+            error.exit_code = _first(steps) or error.exit_code
             raise
-        if steps.lost:
-            return int(ExitCode.HOST_LOST)
+        if first := _first(steps):
+            if steps.lost:
+                click.echo(f"spekctl: {steps.lost}", err=True)
+            return int(first)
         return int(ExitCode.RUN_FAILED) if steps.unreleased and not code else code
+
+
+def _first(steps: FleetSteps) -> ExitCode:
+    """What ranks before the end of the command itself: wrong data, then a lost host; OK without
+    either."""
+    if steps.has_data_errors:
+        return ExitCode.DATA_ERRORS
+    return ExitCode.HOST_LOST if steps.lost else ExitCode.OK

@@ -144,6 +144,12 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         return _at_an_end(self)
 
     @property
+    def mismatches(self) -> int:
+        """Number of blocks that verification found wrong; of a fleet, on all hosts."""
+        told = [host.run.verify for host in self.hosts or () if host.run is not None]
+        return sum(verified.mismatches for verified in (self.verify, *told) if verified is not None)
+
+    @property
     def failure(self) -> str:
         """Why its figures are not those of a complete, valid run; empty if they are."""
         text = self.outcome.text

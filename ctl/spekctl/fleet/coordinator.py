@@ -26,13 +26,12 @@ from spekctl.fleet.carrier import Engine, Happened
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.clocks import HostClocks
 from spekctl.fleet.joining import Joining, Refusals, Started
-from spekctl.fleet.outcome import Loss, Outcome, Part
+from spekctl.fleet.outcome import Loss, Outcome, Part, end_of
 from spekctl.fleet.patience import Patience
 from spekctl.fleet.plan import Plan
 from spekctl.fleet.spool import Spool
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
-from spekctl.run import ending
 from spekctl.run.beside import Stage, View
 from spekctl.run.job import Interrupts
 from spekctl.workload import meaning, override, own_devices
@@ -432,34 +431,14 @@ class Coordinator:
 
     def outcome(self) -> Outcome:
         """The outcome of the run."""
-        losses = [part.loss for part in self.parts.values() if part.loss is not None]
-        failed = self._failures()
         if self._distance is not None:
             self._remark_step("the controller", self._distance.step_ns(clock.distance()))
         for part in self.parts.values():
             facts = part.collected.facts if part.collected is not None else None
             if facts is not None:
                 self._remark_step(part.name, facts.stepped_ns)
-        if losses:
-            told = "; ".join(
-                f"{loss.host} lost at {loss.at_s:.1f} s: {loss.reason}" for loss in losses
-            )
-            code, text = ExitCode.HOST_LOST, f"incomplete: {told}"
-        elif self.interrupts.count:
-            code, text = self.interrupts.exit_code, "the run was stopped early"
-        elif failed:
-            code = ending.worst(list(failed.values()))
-            name = next(name for name, own in failed.items() if own == code)
-            collected = self.parts[name].collected
-            assert collected is not None
-            text = f"the run of a host has failed: {name}: {collected.text}"
-        elif self._unreleased:
-            code, text = ExitCode.RUN_FAILED, self.unreleased
-        else:
-            code, text = (
-                ExitCode.OK,
-                f"{units.format_count(len(self.parts), 'host')} completed the run",
-            )
+        interrupted = self.interrupts.exit_code if self.interrupts.count else ExitCode.OK
+        code, text = end_of(self.parts.values(), self._failures(), interrupted, self.unreleased)
         return Outcome(
             run=self.run_id,
             fleet=self.fleet,
@@ -468,7 +447,7 @@ class Coordinator:
             text=text,
             parts=list(self.parts.values()),
             clock=self._own_bound,
-            losses=losses,
+            losses=[part.loss for part in self.parts.values() if part.loss is not None],
             remarks=[*self._remarks, *self._unreleased],
         )
 
@@ -483,11 +462,12 @@ class Coordinator:
         """Exit codes of the hosts whose run has failed, first that of the one that failed first.
         A host that was stopped because of it ends as interrupted, which is no failure of its own.
         """
-        failed = {
-            part.name: _exit_code(part.collected.code)
-            for part in self.parts.values()
-            if part.collected is not None and part.collected.code
-        }
+        failed = {}
+        for part in self.parts.values():
+            # What a host has said of its run counts without its result, too.
+            said = part.collected or part.done
+            if said is not None and said.code:
+                failed[part.name] = _exit_code(said.code)
         if self._failed is None:
             return failed
         first, code = self._failed
@@ -497,8 +477,7 @@ class Coordinator:
             if name not in self._stopped
             or own_code not in (ExitCode.INTERRUPTED, ExitCode.TERMINATED)
         }
-        collected = self.parts[first].collected
-        return {first: own.get(first, code), **own} if collected is not None else own
+        return {first: own.get(first, code), **own}
 
     def _devices(self) -> dict[str, list[wire.DeviceSeen]]:
         return {

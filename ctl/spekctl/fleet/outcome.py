@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -14,6 +14,9 @@ from spekctl.fleet.clock import Bound
 from spekctl.fleet.plan import Host
 from spekctl.fleet.spool import HostRows
 from spekctl.kernel.records import IntervalRow
+from spekctl.run import ending
+
+_FAILED = "the run of a host has failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,44 @@ class Outcome:
     clock: Bound
     losses: Sequence[Loss] = ()
     remarks: Sequence[str] = ()
+
+
+def end_of(
+    parts: Collection[Part],
+    failures: Mapping[str, ExitCode],
+    interrupted: ExitCode,
+    unreleased: str,
+) -> tuple[ExitCode, str]:
+    """Exit code and sentence of a run. As on one host wrong data come first; then lost hosts,
+    @interrupted, whose code is OK without Ctrl-C, @failures of hosts, and devices that may not be
+    free."""
+    told = {part.name: _said(part) for part in parts}
+    wrong = [name for name, code in failures.items() if code is ExitCode.DATA_ERRORS]
+    ends: list[tuple[ExitCode, str]] = []
+    if wrong:
+        text = "; ".join(f"{name}: {told[name]}" for name in wrong)
+        ends.append((ExitCode.DATA_ERRORS, f"{_FAILED}: {text}"))
+    if losses := [part.loss for part in parts if part.loss is not None]:
+        text = "; ".join(f"{loss.host} lost at {loss.at_s:.1f} s: {loss.reason}" for loss in losses)
+        ends.append((ExitCode.HOST_LOST, f"incomplete: {text}"))
+    elif interrupted:
+        ends.append((interrupted, "the run was stopped early"))
+    elif failures and not wrong:
+        code = ending.worst(list(failures.values()))
+        name = next(name for name, own in failures.items() if own == code)
+        ends.append((code, f"{_FAILED}: {name}: {told[name]}"))
+    elif unreleased and not wrong:
+        ends.append((ExitCode.RUN_FAILED, unreleased))
+    if not ends:
+        return ExitCode.OK, f"{units.format_count(len(told), 'host')} completed the run"
+    return ends[0][0], "; ".join(text for _, text in ends)
+
+
+def _said(part: Part) -> str:
+    """How a host's run ended, in its words."""
+    if part.collected is not None:
+        return part.collected.text
+    return part.done.text if part.done is not None else ""
 
 
 def checked_lines(parts: Iterable[Part]) -> Iterator[str]:

@@ -16,7 +16,7 @@ import msgspec
 from spekctl import units
 from spekctl.block.device import Device
 from spekctl.documents.result import Result
-from spekctl.errors import SpekError
+from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import plan as plans
 from spekctl.fleet import results, slices, wire
 from spekctl.fleet.coordinator import Coordinator
@@ -44,6 +44,7 @@ class FleetSteps:
         self._holds: Literal["read", "write"] = "read"
         self._has_claimed = False
         self._lost = ""
+        self._has_data_errors = False
         # In the order of the plan, in which shared devices are dealt out.
         self._seen = {
             name: list(part.described.devices)
@@ -60,6 +61,11 @@ class FleetSteps:
     def lost(self) -> str:
         """What a step says of hosts that it has lost; empty if there are none."""
         return self._lost
+
+    @property
+    def has_data_errors(self) -> bool:
+        """Whether a host has read wrong data in a step, in one that has no result as well."""
+        return self._has_data_errors
 
     @property
     def unreleased(self) -> str:
@@ -172,6 +178,8 @@ class FleetSteps:
         outcome = coordinator.outcome()
         if outcome.losses:
             self._lost = outcome.text
+        if outcome.code is ExitCode.DATA_ERRORS:
+            self._has_data_errors = True
         result = results.of(outcome, plan)
         if result is None:
             error = SpekError(outcome.text)

@@ -201,10 +201,17 @@ def _outcome(
     outcomes = [outcome for _, outcome in ends]
     lost = [_loss_text(host, start_ns) for host in hosts if host.loss is not None]
     silent = [host.name for host in clients(hosts) if host.run is None and host.loss is None]
-    text = [f"incomplete: {', '.join(lost)}"] if lost else []
+    wrong = [
+        (host.name, host.run.outcome.text)
+        for host in hosts
+        if host.run is not None and host.run.verify is not None and host.run.verify.mismatches
+    ]
+    text = _lines(wrong, len(hosts))
+    text += [f"incomplete: {', '.join(lost)}"] if lost else []
     if silent:
         text.append(f"{_who(silent, len(hosts)).rstrip(': ') or silent[0]} gave no result")
-    told = _grouped([(name, outcome.text) for name, outcome in ends], len(hosts))
+    rest = [(name, outcome.text) for name, outcome in ends]
+    told = _grouped([each for each in rest if each not in wrong], len(hosts))
     text += [told] if told else []
     failed = [(name, outcome) for name, outcome in ends if outcome.first_error]
     first = failed[0] if failed else None

@@ -87,7 +87,7 @@ def wait_done(
 def exit_code_of(result: Result, interrupts: Interrupts, is_part: bool = False) -> ExitCode:
     """The exit code of a result. @is_part: of several runs, of hosts or steps, of which some may
     send no I/O; else a run that measured nothing has failed."""
-    if result.verify is not None and result.verify.mismatches:
+    if result.mismatches:
         return ExitCode.DATA_ERRORS
     if interrupts.count:
         return interrupts.exit_code

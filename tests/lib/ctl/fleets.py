@@ -14,6 +14,7 @@ from lib.fakes.kernel import SECOND, interval_cell
 from spekctl.documents.hosts import HostClock, HostFacts, HostLoss
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import IntervalPower, PowerResult, RailPower
+from spekctl.documents.verification import VerifyCounts, VerifyResult
 from spekctl.fleet.merge import of_host
 from spekctl.kernel.records import Direction, IntervalRow, Phase, StatsCell
 
@@ -35,6 +36,7 @@ class Spec:
     watts: float | None = None
     errors: int = 0
     missing: Sequence[int] = ()  # seconds whose row was never read
+    wrong: int = 0  # blocks
     ends: Sequence[int | None] = ()  # of its arrival processes, since it began to measure
 
 
@@ -70,13 +72,23 @@ def result_of(spec: Spec, **changes: Any) -> Result:
     if spec.watts is not None:
         seconds = float(len(spec.measure))
         result = msgspec.structs.replace(result, power=power_of(spec.watts, seconds), power_text="")
+    if spec.wrong:
+        result = msgspec.structs.replace(result, verify=verified(spec.wrong))
     outcome = msgspec.structs.replace(
         result.outcome,
+        text=f"{spec.wrong} blocks were wrong" if spec.wrong else result.outcome.text,
+        ok=result.outcome.ok and not spec.wrong,
         arrival_ends_ns={f"process{place}": end_ns for place, end_ns in enumerate(spec.ends)},
     )
     return msgspec.structs.replace(
         result, **{"environment": environment, "outcome": outcome, **changes}
     )
+
+
+def verified(wrong: int) -> VerifyResult:
+    """A verification by which so many blocks were wrong."""
+    counts = VerifyCounts(8, 0, 0, wrong, {"corrupt": wrong}, discarded=0)
+    return VerifyResult(wrong, True, f"{wrong} blocks were wrong", 7, 4096, 64, counts, 0)
 
 
 def large(rows: int) -> Spec:

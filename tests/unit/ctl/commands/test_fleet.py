@@ -304,8 +304,10 @@ def test_wrong_input_is_refused_by_a_sentence(
         (Spec("b"), ExitCode.OK),
         (Spec("b", errors=7), ExitCode.RUN_FAILED),
         (Spec("b", lost_s=2), ExitCode.HOST_LOST),
+        (Spec("b", wrong=3), ExitCode.DATA_ERRORS),
+        (Spec("b", lost_s=2, wrong=3), ExitCode.DATA_ERRORS),
     ],
-    ids=["complete", "errors", "lost"],
+    ids=["complete", "errors", "lost", "wrong", "lost and wrong"],
 )
 def test_a_merge_ends_as_its_runs_did(
     spekctl: Spekctl, tmp_path: Path, spec: Spec, code: ExitCode

@@ -130,6 +130,25 @@ def test_a_host_that_is_lost_ends_the_sweep_and_is_named(
     assert not members.kernels["a"].claimed and len(members.kernels["a"].runs_seen) == 2
 
 
+def test_wrong_data_of_a_step_come_before_the_loss_of_a_host(
+    spekctl: Spekctl, members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = members.kernels["b"]
+
+    def lose(second: int) -> None:
+        if second == 3:
+            kernel.on_wait = lambda _: None
+            members.lose("b")
+
+    kernel.on_wait = lose
+    # The host that is left is stopped, and has verified what it had written.
+    monkeypatch.setattr(ending, "exit_code_of", lambda *_, **more: ExitCode.DATA_ERRORS)
+    outcome = spekctl(*SWEEP, "--rate", "100", "-o", "curve.json")
+    assert outcome.code == ExitCode.DATA_ERRORS
+    (said,) = [line for line in outcome.err.splitlines() if "incomplete: b lost at" in line]
+    assert said.startswith("spekctl: the run of a host has failed: a: ")
+
+
 def test_a_step_that_one_host_refuses_runs_nowhere(
     spekctl: Spekctl, members: Members, tmp_path: Path
 ) -> None:

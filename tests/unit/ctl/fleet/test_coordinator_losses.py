@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from lib.fakes.fleet import SILENT
 from lib.fakes.fleet_coordinator import Clock, Rig
 
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, HostLostError
 from spekctl.fleet import clock, wire
 from spekctl.fleet import coordinator as module
 from spekctl.fleet.clock import Distance
@@ -135,6 +137,41 @@ def test_the_worst_failure_of_those_that_were_not_stopped_is_that_of_the_fleet(
     rig["a"].after_stop = (wire.Done(int(after_stop), "mismatches"),)
     outcome = rig.run()
     assert (outcome.code, outcome.text) == (ends[0], f"the run of a host has failed: {ends[1]}")
+
+
+@pytest.mark.parametrize(
+    ("is_lost", "is_interrupted", "rest"),
+    [
+        (True, False, "; incomplete: c lost at"),
+        (False, True, "; the run was stopped early"),
+        (True, True, "; incomplete: c lost at"),
+    ],
+)
+def test_data_errors_come_before_a_loss_and_before_ctrl_c(
+    is_lost: bool, is_interrupted: bool, rest: str
+) -> None:
+    rig = Rig('on_loss = "continue"')
+    mismatches = wire.Done(int(ExitCode.DATA_ERRORS), "3 wrong blocks")
+    if is_interrupted:
+        rig["a"].says, rig["a"].after_stop, rig["b"].says = (), (mismatches,), ()
+        rig.engine.on_idle = lambda: rig.interrupts.interrupt(signal.SIGINT)
+    else:
+        rig["a"].says, rig["a"].code, rig["a"].text = (mismatches,), 6, mismatches.text
+    if is_lost:
+        rig["c"].says, rig["c"].lost_after = (), True
+    outcome = rig.run()
+    assert outcome.code is ExitCode.DATA_ERRORS
+    assert outcome.text.startswith(f"the run of a host has failed: a: 3 wrong blocks{rest}")
+
+
+def test_data_errors_count_of_a_host_whose_result_is_missing() -> None:
+    rig = Rig('on_loss = "continue"')
+    rig["b"].says = (wire.Done(int(ExitCode.DATA_ERRORS), "3 wrong blocks"),)
+    rig["b"].answers[Verb.RESULT] = HostLostError("it is lost")
+    outcome = rig.run()
+    assert outcome.code is ExitCode.DATA_ERRORS
+    said = "the run of a host has failed: b: 3 wrong blocks; incomplete: b lost at"
+    assert outcome.text.startswith(said) and [loss.host for loss in outcome.losses] == ["b"]
 
 
 def test_without_a_stop_the_worst_failure_is_that_of_the_fleet() -> None:

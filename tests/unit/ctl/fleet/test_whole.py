@@ -51,6 +51,17 @@ def test_what_ended_a_host_comes_before_the_stop_of_the_others() -> None:
     assert merge([fleet_of(Spec("gamma")), stopped]).outcome.reason is Reason.STOPPED
 
 
+def test_wrong_data_are_said_before_all_else() -> None:
+    fleet = merge([fleet_of(Spec("alpha", lost_s=2)), fleet_of(Spec("beta", wrong=3))])
+    assert fleet.outcome.text == (
+        "beta: 3 blocks were wrong; incomplete: alpha lost at 2.0 s (its connection broke); alpha:"
+        " the run completed"
+    )
+    assert (fleet.mismatches, fleet.outcome.ok) == (3, False)
+    both = merge([fleet_of(Spec("alpha", wrong=3)), fleet_of(Spec("beta", wrong=3))])
+    assert both.outcome.text == "all 2 hosts: 3 blocks were wrong" and both.mismatches == 6
+
+
 def test_many_hosts_in_a_sentence_are_counted() -> None:
     fleets = [fleet_of(Spec(f"host{number}")) for number in range(7)]
     fleets.append(fleet_with(Spec("other"), text="it stopped"))
