@@ -246,9 +246,7 @@ def run(
             result = results.of(outcome, planned)
         except SpekError as error:
             # Hours of measuring must not be lost to what hosts do not have in common.
-            paths = results.write_documents(outcome, output)
-            error.say(f"{error.message}; the hosts' own results: {', '.join(map(str, paths))}")
-            error.exit_code = outcome.code or ExitCode.RUN_FAILED
+            error.say(results.kept_text(error, results.write_documents(outcome, output)))
             raise
     click.echo(f"spekctl: {outcome.text}", err=True)
     if result is not None:

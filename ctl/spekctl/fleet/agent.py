@@ -119,8 +119,12 @@ class FleetDesk:
         ) as coordinator:
             self._coordinator = coordinator
             outcome = coordinator.carry_out(self._is_wanted)
-            result = results.of(outcome, planned)
-            samples = results.reports(outcome)
+            try:
+                result = results.of(outcome, planned)
+                samples = results.reports(outcome)
+            except SpekError as error:
+                documents = results.documents(outcome)
+                return Ended(int(error.exit_code), error.message, documents=documents)
         code, text = results.end_of(outcome, result)
         hosts = (result.hosts or []) if result is not None else []
         board.finish({host.name: host.start.skew_ns for host in hosts})

@@ -72,13 +72,15 @@ class Hosts(Event, frozen=True):
 class Ended(Event, frozen=True):
     """The run is over. @code: exit code of `spekctl fleet run`. @result: its document; null if
     there is none. @reports: the samples of each target, by its name. @skew_ns: the largest distance
-    from the planned start, None if unknown."""
+    from the planned start, None if unknown. @documents: what each host has sent, by its name, if
+    that could not be added up to a result."""
 
     code: int
     text: str
     result: msgspec.Raw = msgspec.Raw(b"null")
     reports: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
     skew_ns: int | None = None
+    documents: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
 
 
 AnyEvent: TypeAlias = Hello | Started | Rows | Note | Hosts | Ended

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,7 +27,23 @@ T = TypeVar("T")
 
 
 def of(outcome: Outcome, plan: Plan) -> Result | None:
-    """The result of all hosts, those without one of their own included; None if no client has."""
+    """The result of all hosts, those without one of their own included; None if no client has.
+    SpekError, with the exit code of the run, if they cannot be added up: what the hosts have sent
+    is in documents() then, which its caller has to keep."""
+    try:
+        return _sum(outcome, plan)
+    except SpekError as error:
+        error.exit_code = outcome.code or ExitCode.RUN_FAILED
+        raise
+    except Exception as error:
+        # Hours of measuring must not be lost to a fault of this program either.
+        text = f"the hosts' results cannot be added up: {type(error).__name__}: {error}"
+        failure = SpekError(text)
+        failure.exit_code = outcome.code or ExitCode.RUN_FAILED
+        raise failure from error
+
+
+def _sum(outcome: Outcome, plan: Plan) -> Result | None:
     total = merge.Sum()
     first: Result | None = None
     without: list[Part] = []
@@ -127,18 +144,31 @@ def write_reports(outcome: Outcome, output: Path | None) -> list[Path]:
     return written
 
 
+def documents(outcome: Outcome) -> dict[str, msgspec.Raw]:
+    """What each host has sent, as it came, by its name; nothing of a host without a result."""
+    return {
+        part.name: part.collected.document
+        for part in outcome.parts
+        if part.collected is not None and bytes(part.collected.document) != b"null"
+    }
+
+
 def write_documents(outcome: Outcome, output: Path | None) -> list[Path]:
     """What each host has sent, as it came, into a file of its own beside @output; for results that
     could not be added up, so without @output into a folder of temporary files."""
     output = output or Path(tempfile.mkdtemp(prefix="spek-fleet-")) / "fleet.json"
     written: list[Path] = []
-    for part in outcome.parts:
-        if part.collected is None or bytes(part.collected.document) == b"null":
-            continue
-        path = output.with_suffix(f".{part.name}{output.suffix or '.json'}")
-        files.deliver(bytes(part.collected.document), path)
+    for name, data in documents(outcome).items():
+        path = output.with_suffix(f".{name}{output.suffix or '.json'}")
+        files.deliver(bytes(data), path)
         written.append(path)
     return written
+
+
+def kept_text(error: SpekError, names: Iterable[object]) -> str:
+    """Why results could not be added up, and where the hosts' own are."""
+    listed = ", ".join(map(str, names))
+    return f"{error.message}; the hosts' own results: {listed}" if listed else error.message
 
 
 def _has_told_start(part: Part) -> bool:

@@ -21,6 +21,7 @@ from spekctl.fleet import plan as plans
 from spekctl.fleet import results, slices, wire
 from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.leash import Leash
+from spekctl.fleet.outcome import Outcome
 from spekctl.fleet.plan import Host, Plan
 from spekctl.fleet.wire import DeviceSeen
 from spekctl.run import request as run_request
@@ -180,12 +181,23 @@ class FleetSteps:
             self._lost = outcome.text
         if outcome.code is ExitCode.DATA_ERRORS:
             self._has_data_errors = True
-        result = results.of(outcome, plan)
+        try:
+            result = results.of(outcome, plan)
+        except SpekError as error:
+            error.say(results.kept_text(error, self._keep_documents(outcome)))
+            raise
         if result is None:
-            error = SpekError(outcome.text)
-            error.exit_code = outcome.code
-            raise error
+            failure = SpekError(outcome.text)
+            failure.exit_code = outcome.code
+            raise failure
         return result
+
+    def _keep_documents(self, outcome: Outcome) -> list[Path]:
+        """Write what the hosts have sent of a step into the folder of the steps."""
+        folder = self._coordinator.folder
+        # By its run, as a resumption carries out the same step again.
+        name = f"unmerged-{outcome.run[:8]}.json"
+        return results.write_documents(outcome, folder / name if folder is not None else None)
 
 
 def _as_device(seen: DeviceSeen) -> Device:

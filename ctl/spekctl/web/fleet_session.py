@@ -9,7 +9,7 @@ ends with the server: its agent's input ends, and without the agent the hosts ha
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -177,20 +177,32 @@ class FleetSession(Feed):
                 self._end(event)
 
     def _end(self, event: Ended) -> None:
-        kept, trouble = [], ""
         documents = {self._run_name: event.result} if bytes(event.result) != b"null" else {}
         documents |= {f"{self._run_name}.{name}": data for name, data in event.reports.items()}
+        kept, trouble = self._keep(documents)
+        parts, more = self._keep(
+            {f"{self._run_name}.{name}": data for name, data in event.documents.items()}
+        )
+        text = event.text
+        if parts:
+            text = f"{text}; the hosts' own results are in {', '.join(parts)}"
+        self._tell_end(event.code, text, kept, trouble or more, event.skew_ns)
+        agent = self._agent
+        if agent is not None:
+            # The agent's own thread, which is this one, has to report its end.
+            threading.Thread(target=self._leave, args=(agent,), daemon=True).start()
+
+    def _keep(self, documents: Mapping[str, msgspec.Raw]) -> tuple[list[str], str]:
+        """Write documents, by the names that their files begin with. Return: the files, and why one
+        could not be written."""
+        kept, trouble = [], ""
         for name, data in documents.items():
             try:
                 # As `spekctl fleet run -o` writes it.
                 kept.append(self.library.keep(name, files.pretty(bytes(data))))
             except SpekError as error:
                 trouble = error.message
-        self._tell_end(event.code, event.text, kept, trouble, event.skew_ns)
-        agent = self._agent
-        if agent is not None:
-            # The agent's own thread, which is this one, has to report its end.
-            threading.Thread(target=self._leave, args=(agent,), daemon=True).start()
+        return kept, trouble
 
     def _lost(self, run: int, reason: str) -> None:
         """Note that a run's agent is gone, and with it the run if it had not ended."""

@@ -32,6 +32,7 @@ class Script(msgspec.Struct):
     lost: str = ""
     result: str = ""  # path of a result
     samples: str = ""  # name of a target that has samples
+    unmerged: bool = False  # the results of hosts cannot be added up
     dies_at: int = -1  # round, by SIGSEGV
     deaf: bool = False  # to stops
     refuses: str = ""
@@ -131,6 +132,11 @@ class FakeAgent:
         stopped = self.stop.is_set()
         text = "the run was stopped early" if stopped else f"the run completed {script.text}"
         samples = {script.samples: result} if script.samples else {}
+        if script.unmerged:
+            names = [host.name for host in asked.plan.host]
+            parts = dict.fromkeys(names, msgspec.Raw(b'{"kind":5}'))
+            self.send(Ended(1, "b has sent a damaged result", documents=parts))
+            return
         self.send(Ended(130 if stopped else 0, text, result, samples, 24_000))
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from lib.ctl.fleets import three
 from lib.fakes.fleet_rig import SOON_S, Processes, plan_of
@@ -21,11 +23,11 @@ from msgspec.structs import replace
 
 from spekctl import toml
 from spekctl.errors import ExitCode
-from spekctl.fleet import controller, keys, plan, protocol, results
+from spekctl.fleet import controller, keys, plan, protocol, results, wire
 from spekctl.fleet.agent import FleetDesk
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.merge import merge
-from spekctl.fleet.outcome import Outcome
+from spekctl.fleet.outcome import Outcome, Part
 from spekctl.fleet.protocol import Ended, Hosts
 from spekctl.host.client import Helper, HostError
 from spekctl.host.protocol import Note, Rows, Started
@@ -132,6 +134,26 @@ def test_a_run_without_io_has_failed_on_the_page_too(monkeypatch: pytest.MonkeyP
     ended = desk._run_on_hosts(plan.parse(plan_of(NAMES)), [])
     said = "3 hosts completed the run; no I/O completed in the measure phase"
     assert (ended.code, ended.text) == (ExitCode.RUN_FAILED, said)
+
+
+def test_results_that_cannot_be_added_up_are_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = plan.parse(plan_of(NAMES))
+    damaged = msgspec.Raw(b'{"kind": 5}')
+    parts = [Part(host, collected=wire.Collected(0, "", None, damaged)) for host in planned.hosts]
+
+    @contextmanager
+    def started(*_: object) -> Iterator[_Over]:
+        yield _Over()
+
+    over = _Over().carry_out(None)
+    monkeypatch.setattr(
+        _Over, "carry_out", lambda self, wanted: dataclasses.replace(over, parts=parts)
+    )
+    monkeypatch.setattr(controller, "started", started)
+    desk = FleetDesk(io.BytesIO(), keys.Bundle, 0)  # type: ignore[arg-type]
+    ended = desk._run_on_hosts(planned, [])
+    assert ended.code == ExitCode.RUN_FAILED and ended.text.startswith("a has sent a damaged")
+    assert ended.documents == {name: damaged for name in NAMES}
 
 
 def test_a_stop_does_not_wait_for_a_host_that_hangs(tmp_path: Path) -> None:

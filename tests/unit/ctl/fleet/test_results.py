@@ -177,6 +177,22 @@ def test_a_damaged_result_names_its_host() -> None:
         results.of(outcome(b=collected({"kind": "spek-result"})), planned())
 
 
+def test_a_fault_of_the_sum_leaves_what_the_hosts_have_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(self: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(merge.Sum, "whole", fail)
+    told = dataclasses.replace(outcome(a=collected(result("1"))), code=ExitCode.HOST_LOST)
+    with pytest.raises(SpekError) as failure:
+        results.of(told, planned())
+    assert failure.value.exit_code is ExitCode.HOST_LOST
+    said = "the hosts' results cannot be added up: ZeroDivisionError: division by zero"
+    assert failure.value.message == said
+    assert list(results.documents(told)) == ["a"]
+
+
 def test_what_hosts_have_sent_can_be_kept_as_it_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

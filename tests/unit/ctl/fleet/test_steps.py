@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 from lib.fakes.fleet import FakeView
@@ -14,8 +15,9 @@ from lib.fakes.machine import disk
 from lib.waiting import eventually
 
 from spekctl.block import device
-from spekctl.errors import RefusedError, SpekError, UsageError
-from spekctl.fleet import plan, selector
+from spekctl.documents.result import load_result
+from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
+from spekctl.fleet import merge, plan, selector
 from spekctl.fleet.steps import FleetSteps
 from spekctl.fleet.wire import Verb
 from spekctl.run.job import Interrupts
@@ -154,6 +156,28 @@ def test_a_run_that_nobody_has_a_result_of_is_an_error(rig: Rig) -> None:
     # Those that are lost hear of the release, and are not waited for.
     eventually(
         lambda: not any(kernel.claimed for kernel in rig.engine.kernels.values()), "they keep them"
+    )
+
+
+def test_results_of_a_step_that_cannot_be_added_up_are_kept(
+    monkeypatch: pytest.MonkeyPatch, rig: Rig, tmp_path: Path
+) -> None:
+    rig.coordinator.folder = tmp_path
+    steps = rig.steps()
+
+    def differ(hosts: object) -> None:
+        raise UsageError("a and b ran different workloads")
+
+    monkeypatch.setattr(merge, "_check_alike", differ)
+    request = steps.request(READS, Options(depth=3, time_ns=SECOND))
+    with steps.claimed(rig.interrupts, write=False), pytest.raises(SpekError) as failure:
+        steps.measure(request)
+    files = [tmp_path / f"unmerged-{rig.coordinator.run_id[:8]}.{name}.json" for name in "cba"]
+    assert [load_result(file).environment.hostname != "" for file in files] == [True] * 3
+    assert failure.value.exit_code is ExitCode.RUN_FAILED
+    assert failure.value.message == (
+        "a and b ran different workloads; the hosts' own results: "
+        + ", ".join(str(file) for file in files)
     )
 
 

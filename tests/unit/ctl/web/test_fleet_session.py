@@ -53,6 +53,19 @@ def running(web: Web) -> None:
     eventually(lambda: "running" in stages(web), "the fleet does not run", SOON_S)
 
 
+def test_results_that_cannot_be_added_up_are_kept_as_they_came(
+    serve: Callable[..., Web], tmp_path: Path
+) -> None:
+    web = serve(unmerged=True)
+    web.json("POST", "/api/start", JOB)
+    end = ended(web)
+    files = sorted(path.name for path in tmp_path.glob("random-read-4k.*.json"))
+    assert [name.split("-20")[0] for name in files] == [f"random-read-4k.{name}" for name in "ab"]
+    text = f"b has sent a damaged result; the hosts' own results are in {', '.join(files)}"
+    assert (end["code"], end["file"], end["text"], end["trouble"]) == (1, "", text, "")
+    assert json.loads((tmp_path / files[0]).read_text()) == {"kind": 5}
+
+
 def test_a_run_from_its_start_to_its_documents(serve: Callable[..., Web], tmp_path: Path) -> None:
     source = tmp_path / "elsewhere"
     source.mkdir()
