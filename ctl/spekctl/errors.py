@@ -43,7 +43,8 @@ EXIT_CODE_HELP: dict[ExitCode, str] = {
     ExitCode.DATA_ERRORS: "verification failed: blocks did not hold the data last written to them."
     " augment check: the log or a superblock is torn, damaged or unreadable",
     ExitCode.LIMIT_MISSED: "all runs completed, but a test missed one of its limits,"
-    " --stop-when ended a run, or a run did not reach the steady state of --until. compare: worse",
+    " --stop-when ended a run, or a run did not reach the steady state of --until. compare: worse."
+    " fleet: a clock left max_skew during a run",
     ExitCode.UNDECIDED: "compare: too few runs, or they scatter too much for a verdict. "
     "gate: a result lacks a figure that has a limit. augment check: a device is missing",
     ExitCode.HOST_LOST: "fleet: a host was lost; the result, if any, is incomplete and names it",

@@ -142,7 +142,9 @@ def _together(
             if steps.lost:
                 click.echo(f"spekctl: {steps.lost}", err=True)
             return int(first)
-        return int(ExitCode.RUN_FAILED) if steps.unreleased and not code else code
+        if steps.unreleased and not code:
+            return int(ExitCode.RUN_FAILED)
+        return int(ExitCode.LIMIT_MISSED) if steps.strayed and not code else code
 
 
 def _first(steps: FleetSteps) -> ExitCode:

@@ -24,6 +24,20 @@ class Role(StrEnum):
     TARGET = "target"
 
 
+class ClockLook(Part, frozen=True):
+    """What was known of the CLOCK_REALTIME of a host at one time."""
+
+    bound_ns: Annotated[int | None, Meta(description="null: nothing promised any bound.")]
+    source: Annotated[str, Meta(description="Where it came from; or none.")]
+    off_ns: Annotated[
+        int | None,
+        Meta(description="Less the controller's, by messages; null: it was not measured."),
+    ] = None
+    off_bound_ns: Annotated[
+        int | None, Meta(description="Error of off_ns either way: half a round trip.")
+    ] = None
+
+
 class HostClock(Part, frozen=True):
     """How far the CLOCK_REALTIME of a host may be off."""
 
@@ -35,6 +49,13 @@ class HostClock(Part, frozen=True):
         int,
         Meta(description="By how much the clock was set between arming and end; 0: it was not."),
     ] = 0
+    before: Annotated[
+        ClockLook | None,
+        Meta(description="Before the start; null: not known. bound_ns has the worse of both."),
+    ] = None
+    after: Annotated[
+        ClockLook | None, Meta(description="After the end; null: not known, as of a lost host.")
+    ] = None
 
 
 class HostLoss(Part, frozen=True):

@@ -22,6 +22,8 @@ from spekctl.fleet.clock import Bound
 from spekctl.fleet.wire import Verb
 
 PINGS = 5
+# The same after the run, which no start follows.
+PINGS_AFTER = 2
 # Hosts that are asked at the same time. With all hosts of a large fleet, a round trip would mostly
 # be the time in which this process reads the answers of the hosts before.
 TOGETHER = 32
@@ -58,6 +60,13 @@ def _plainly_wrong(skew: Skew, allowed_ns: int | None) -> str:
     return f"its clock is {units.format_ns(seen_ns)} or more {side} the controller's"
 
 
+def wrong_at(told_ns: int, sent_ns: int, came_ns: int, allowed_ns: int | None) -> str:
+    """How far a clock is off, at least, if that is more than is allowed; else empty. @told_ns: its
+    time, by an answer that came at @came_ns to a question sent at @sent_ns."""
+    half_ns = max(0, came_ns - sent_ns) // 2
+    return _plainly_wrong(Skew(told_ns - sent_ns - half_ns, half_ns), allowed_ns)
+
+
 class HostClocks:
     """@real_ns: the controller's clock."""
 
@@ -67,24 +76,36 @@ class HostClocks:
         self.worst_s = 0.0  # longest round trip to a connected host
         self.round_s = 0.0  # longest time to ask all hosts
 
-    def measure(self, hosts: Collection[str], call: Call, wait: Wait) -> None:
+    def measure(
+        self,
+        hosts: Collection[str],
+        call: Call,
+        wait: Wait,
+        rounds: int = PINGS,
+        missing: set[str] | None = None,
+    ) -> None:
         """Measure the clocks and round trips of all hosts; SpekError names a host that does not
-        answer before @wait returns. Skews of an earlier measurement are dropped, however short
-        their round trips were: clocks drift, and are set."""
+        answer before @wait returns, unless @missing takes those. Skews of an earlier measurement
+        are dropped, however short their round trips were: clocks drift, and are set."""
         names = list(hosts)
         for name in names:
             self._skews.pop(name, None)
-        for number in range(PINGS):
+        for number in range(rounds):
             begun_s = time.monotonic()
             for first in range(0, len(names), TOGETHER):
-                worst_s = self._ask(names[first : first + TOGETHER], call, wait)
+                group = names[first : first + TOGETHER]
+                if missing:
+                    group = [name for name in group if name not in missing]
+                worst_s = self._ask(group, call, wait, missing)
                 # The first round opens the connections, which the start does not have to.
                 if number:
                     self.worst_s = max(self.worst_s, worst_s)
             if number:
                 self.round_s = max(self.round_s, time.monotonic() - begun_s)
 
-    def _ask(self, hosts: Collection[str], call: Call, wait: Wait) -> float:
+    def _ask(
+        self, hosts: Collection[str], call: Call, wait: Wait, missing: set[str] | None
+    ) -> float:
         """Ask these hosts at the same time. Return: the longest round trip, s."""
         sent: dict[str, _Moment] = {}
         came: dict[str, Future[_Moment]] = {}
@@ -101,12 +122,19 @@ class HostClocks:
             try:
                 pong: wire.Pong = carrier.answer(future, wire.Pong)
             except SpekError as error:
+                if missing is not None:
+                    missing.add(name)
+                    continue
                 error.say(f"{name}: {error.message}")
                 raise
             left, arrived = sent[name], came[name].result()
             worst_s = max(worst_s, arrived.mono_s - left.mono_s)
             self._take(name, pong, left.real_ns, arrived.real_ns)
         return worst_s
+
+    def known(self, name: str) -> Skew | None:
+        """As skew(); None if it was not measured."""
+        return self._skews.get(name)
 
     def skew(self, name: str) -> Skew:
         """The skew of a host, by the shortest round trip of its last measurement."""
@@ -115,7 +143,8 @@ class HostClocks:
     def refusal(self, name: str, bound: Bound, allowed_ns: int | None) -> str:
         """Why the clock of a host, with the error bound @bound, is refused; empty if it is not.
         @allowed_ns: max_skew of the plan, None without one."""
-        wrong = _plainly_wrong(self._skews[name], allowed_ns)
+        skew = self._skews.get(name)
+        wrong = _plainly_wrong(skew, allowed_ns) if skew is not None else ""
         if wrong:
             return f"{wrong}; {REMEDY}"
         if allowed_ns is None:
@@ -139,8 +168,7 @@ class HostClocks:
         that clock, which may have been set, or have drifted, after it was measured. @armed_ns: its
         time when it was armed, by an answer that came at @came_ns to a question sent at @sent_ns.
         @allowed_ns: as of refusal()."""
-        half_ns = max(0, came_ns - sent_ns) // 2
-        wrong = _plainly_wrong(Skew(armed_ns - sent_ns - half_ns, half_ns), allowed_ns)
+        wrong = wrong_at(armed_ns, sent_ns, came_ns, allowed_ns)
         return f"{wrong}; it was set, or drifted, after the check; {REMEDY}" if wrong else ""
 
     def _take(self, name: str, pong: wire.Pong, sent_ns: int, came_ns: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import hashlib
+import itertools
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -24,12 +25,13 @@ from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError
 from spekctl.fleet import carrier, clock, logs, replays, slices, wire
 from spekctl.fleet.carrier import Engine, Happened
 from spekctl.fleet.clock import Bound
-from spekctl.fleet.clocks import HostClocks
+from spekctl.fleet.clocks import HostClocks, Wait
 from spekctl.fleet.joining import Joining, Refusals, Started
 from spekctl.fleet.outcome import Loss, Outcome, Part, end_of
 from spekctl.fleet.patience import Patience
 from spekctl.fleet.plan import Plan
 from spekctl.fleet.spool import Spool
+from spekctl.fleet.straying import Straying
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
 from spekctl.run.beside import Stage, View
@@ -74,6 +76,7 @@ class Coordinator:
         self._start_s = 0.0  # the same by CLOCK_MONOTONIC, which nobody sets
         self._distance: clock.Distance | None = None
         self.clocks = HostClocks(self.real_ns)
+        self._straying = Straying(self.engine, lambda: self.view, self.real_ns)
         self._stopping = ""
         # The host whose failed run stopped the others, and those that were stopped by it.
         self._failed: tuple[str, ExitCode] | None = None
@@ -133,6 +136,7 @@ class Coordinator:
         refusals = []
         for name, described in answers.items():
             self.parts[name].described = described
+            self._straying.bounds[name] = described.clock
             refusal = self._refusal(self.parts[name], described)
             if refusal:
                 refusals.append(f"{name}: {refusal}")
@@ -267,6 +271,7 @@ class Coordinator:
         before, self.run_id = self.run_id, str(uuid.uuid4())
         self._start_ns, self._stopping = 0, ""
         self._failed, self._stopped = None, set()
+        self._straying.begin()
         self._remarks = slices.remarks(plan, self._devices())
         self._own_bound = self.bound()
         self._measure_clocks()
@@ -291,9 +296,8 @@ class Coordinator:
         """RefusedError if the clock of a host has become too wrong since the check of all hosts,
         which may have been hours ago."""
         wrong = {
-            name: self.clocks.refusal(name, part.described.clock, self.plan.max_skew_ns)
-            for name, part in self.parts.items()
-            if part.described is not None
+            name: self.clocks.refusal(name, bound, self.plan.max_skew_ns)
+            for name, bound in self._straying.bounds.items()
         }
         if any(wrong.values()):
             raise RefusedError("; ".join(f"{name}: {text}" for name, text in wrong.items() if text))
@@ -390,6 +394,8 @@ class Coordinator:
             self.parts[name].collected = collected
             if bytes(collected.document) == b"null":
                 self._lose(name, f"it has no result: {collected.text}")
+        wait = self._waiting(self.patience.silent_s, self.interrupts.count + 1)
+        self._straying.judge(self.parts.values(), wait, self.plan.max_skew_ns)
 
     def poll(self) -> None:
         """Ask hosts whose results are collected for their status, so that they keep their devices
@@ -437,8 +443,14 @@ class Coordinator:
             facts = part.collected.facts if part.collected is not None else None
             if facts is not None:
                 self._remark_step(part.name, facts.stepped_ns)
+        strayed = self._straying.texts
+        for name, part in self.parts.items():
+            part.skew_before = self.clocks.known(name)
         interrupted = self.interrupts.exit_code if self.interrupts.count else ExitCode.OK
-        code, text = end_of(self.parts.values(), self._failures(), interrupted, self.unreleased)
+        code, text = end_of(
+            *(self.parts.values(), self._failures(), interrupted),
+            *(self.unreleased, "; ".join(strayed)),
+        )
         return Outcome(
             run=self.run_id,
             fleet=self.fleet,
@@ -448,7 +460,8 @@ class Coordinator:
             parts=list(self.parts.values()),
             clock=self._own_bound,
             losses=[part.loss for part in self.parts.values() if part.loss is not None],
-            remarks=[*self._remarks, *self._unreleased],
+            remarks=[*self._remarks, *strayed, *self._unreleased],
+            strayed=strayed,
         )
 
     def _remark_step(self, name: str, stepped_ns: int) -> None:
@@ -534,19 +547,25 @@ class Coordinator:
         came_ns[name] = self.real_ns()
 
     def _measure_clocks(self) -> None:
+        try:
+            wait = self._waiting(self.patience.check_s, 1)
+            self.clocks.measure(self.parts, self.engine.call, wait)
+        except SpekError:
+            self._check_interrupts()
+            raise
+
+    def _waiting(self, patience_s: float, interrupts: int) -> Wait:
+        """Waits for answers, for at most @patience_s or until Ctrl-C number @interrupts."""
+
         def wait(pending: Collection[Future[Any]]) -> None:
-            end_s = time.monotonic() + self.patience.check_s
-            while not self.interrupts.count:
+            end_s = time.monotonic() + patience_s
+            while self.interrupts.count < interrupts:
                 left_s = max(0.0, end_s - time.monotonic())
                 done = concurrent.futures.wait(pending, min(left_s, self.patience.look_s))
                 if not done.not_done or not left_s:
                     return
 
-        try:
-            self.clocks.measure(self.parts, self.engine.call, wait)
-        except SpekError:
-            self._check_interrupts()
-            raise
+        return wait
 
     def _wait(self, asked: Mapping[str, Future[bytes]], patience_s: float, interrupts: int) -> None:
         """Wait until all have answered, for at most @patience_s or until Ctrl-C number @interrupts.
@@ -645,14 +664,11 @@ class Coordinator:
     def _ask_status(self, parts: Iterable[Part]) -> None:
         """Poll hosts, which shows them that the controller lives; an answer is a sign of life."""
         payload = wire.encode(wire.OfRun(self.run_id))
-        for part in parts:
+        # Hosts whose run has ended keep their results until they are asked for them.
+        ended = [part for part in self.parts.values() if part.done and part.loss is None]
+        for part in itertools.chain(parts, ended):
             if part.asked is None or part.asked.done():
-                part.asked = self.engine.call(part.name, Verb.STATUS, payload)
-        for part in self.parts.values():
-            # Hosts whose run has ended keep their results until they are asked for them.
-            is_asked = part.asked is not None and not part.asked.done()
-            if part.done is not None and part.loss is None and not is_asked:
-                part.asked = self.engine.call(part.name, Verb.STATUS, payload)
+                part.asked = self._straying.ask(part.name, payload)
 
     def _look_for_silent(self, now_s: float) -> None:
         # If this process did not run meanwhile, it could hear of no host.
@@ -665,6 +681,9 @@ class Coordinator:
             if part.asked is not None and part.asked.done() and not part.asked.cancelled():
                 if part.asked.exception() is None:
                     part.heard_s = now_s
+                    if self._start_ns:
+                        allowed_ns, at_s = self.plan.max_skew_ns, -self._left_s()
+                        self._straying.see(part.name, part.asked, allowed_ns, at_s)
                 part.asked = None
             silent_s = now_s - part.heard_s
             if silent_s > self.patience.silent_s:

@@ -182,7 +182,7 @@ class Member:
                 self._confirmed.set()
                 return None
             case Verb.STATUS:
-                return wire.State(self._phase)
+                return wire.State(self._phase, time.time_ns())
             case Verb.STOP:
                 if self._duty is not None:
                     self._duty.stop()

@@ -11,6 +11,7 @@ from spekctl import units
 from spekctl.errors import ExitCode
 from spekctl.fleet import wire
 from spekctl.fleet.clock import Bound
+from spekctl.fleet.clocks import Skew
 from spekctl.fleet.plan import Host
 from spekctl.fleet.spool import HostRows
 from spekctl.kernel.records import IntervalRow
@@ -42,6 +43,9 @@ class Part:
     loss: Loss | None = None
     heard_s: float = 0.0
     asked: Future[bytes] | None = None
+    # Its clock less the controller's, before the start and after the end.
+    skew_before: Skew | None = None
+    skew_after: Skew | None = None
 
     @property
     def name(self) -> str:
@@ -62,6 +66,7 @@ class Outcome:
     clock: Bound
     losses: Sequence[Loss] = ()
     remarks: Sequence[str] = ()
+    strayed: Sequence[str] = ()  # clocks that left max_skew, as sentences
 
 
 def end_of(
@@ -69,10 +74,11 @@ def end_of(
     failures: Mapping[str, ExitCode],
     interrupted: ExitCode,
     unreleased: str,
+    strayed: str,
 ) -> tuple[ExitCode, str]:
     """Exit code and sentence of a run. As on one host wrong data come first; then lost hosts,
-    @interrupted, whose code is OK without Ctrl-C, @failures of hosts, and devices that may not be
-    free."""
+    @interrupted, whose code is OK without Ctrl-C, @failures of hosts, devices that may not be free,
+    and clocks that have @strayed from max_skew."""
     told = {part.name: _said(part) for part in parts}
     wrong = [name for name, code in failures.items() if code is ExitCode.DATA_ERRORS]
     ends: list[tuple[ExitCode, str]] = []
@@ -90,6 +96,8 @@ def end_of(
         ends.append((code, f"{_FAILED}: {name}: {told[name]}"))
     elif unreleased and not wrong:
         ends.append((ExitCode.RUN_FAILED, unreleased))
+    if strayed:
+        ends.append((ExitCode.LIMIT_MISSED, strayed))
     if not ends:
         return ExitCode.OK, f"{units.format_count(len(told), 'host')} completed the run"
     return ends[0][0], "; ".join(text for _, text in ends)

@@ -11,12 +11,14 @@ from typing import TypeVar
 import msgspec
 
 from spekctl import files
-from spekctl.documents.hosts import HostClock, HostFacts, HostLoss, Role
+from spekctl.documents.hosts import ClockLook, HostClock, HostFacts, HostLoss, Role
 from spekctl.documents.prober import ProberReport
 from spekctl.documents.result import NOTHING, Result
 from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import merge
+from spekctl.fleet.clock import Bound
+from spekctl.fleet.clocks import Skew
 from spekctl.fleet.outcome import Outcome, Part
 from spekctl.fleet.plan import Plan
 from spekctl.fleet.wire import Watched
@@ -108,6 +110,7 @@ def facts_of(part: Part, outcome: Outcome) -> HostFacts:
         )
     elif part.described is not None:
         bound = part.described.clock
+    before = facts.clock_before if facts is not None else bound
     loss = part.loss
     return HostFacts(
         name=part.name,
@@ -117,11 +120,21 @@ def facts_of(part: Part, outcome: Outcome) -> HostFacts:
             bound_ns=bound.bound_ns if bound is not None else None,
             source=bound.source if bound is not None else "none",
             stepped_ns=facts.stepped_ns if facts is not None else 0,
+            before=_look(before, part.skew_before),
+            after=_look(facts.clock_after if facts is not None else None, part.skew_after),
         ),
         loss=HostLoss(outcome.start_real_ns + round(loss.at_s * SECOND), loss.reason)
         if loss is not None
         else None,
     )
+
+
+def _look(bound: Bound | None, skew: Skew | None) -> ClockLook | None:
+    """A clock at one time; None if nothing is known of it."""
+    if bound is None:
+        return None
+    off = (skew.ns, skew.bound_ns) if skew is not None else (None, None)
+    return ClockLook(bound.bound_ns, bound.source, *off)
 
 
 def reports(outcome: Outcome) -> dict[str, ProberReport]:

@@ -46,6 +46,7 @@ class FleetSteps:
         self._has_claimed = False
         self._lost = ""
         self._has_data_errors = False
+        self._strayed: list[str] = []
         # In the order of the plan, in which shared devices are dealt out.
         self._seen = {
             name: list(part.described.devices)
@@ -67,6 +68,11 @@ class FleetSteps:
     def has_data_errors(self) -> bool:
         """Whether a host has read wrong data in a step, in one that has no result as well."""
         return self._has_data_errors
+
+    @property
+    def strayed(self) -> str:
+        """Clocks that left max_skew in a step; empty if none did."""
+        return "; ".join(self._strayed)
 
     @property
     def unreleased(self) -> str:
@@ -181,6 +187,7 @@ class FleetSteps:
             self._lost = outcome.text
         if outcome.code is ExitCode.DATA_ERRORS:
             self._has_data_errors = True
+        self._strayed += outcome.strayed
         try:
             result = results.of(outcome, plan)
         except SpekError as error:

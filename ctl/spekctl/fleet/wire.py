@@ -24,7 +24,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 9
+PROTOCOL = 10
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -271,9 +271,11 @@ class OfRun(Part, frozen=True):
 
 
 class State(Part, frozen=True):
-    """The answer to status, which is what keeps a host going."""
+    """The answer to status, which is what keeps a host going. @now_real_ns: the time of the answer,
+    which shows a clock that goes wrong during the run."""
 
     phase: Phase
+    now_real_ns: int
 
 
 class Facts(Part, frozen=True):

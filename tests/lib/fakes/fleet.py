@@ -65,6 +65,8 @@ class FakeHost:
     clock_off_ns: int = 0
     set_by_ns: int = 0  # its clock, after the check
     stepped_ns: int = 0
+    strays_by_ns: int = 0  # its clock, once it is armed
+    clock_after: Bound | None = None  # the same, by what it says at its end
     asked: list[str] = field(default_factory=list)
     claimed: wire.Claim | None = None
     armed: wire.Arm | None = None
@@ -84,7 +86,9 @@ class FakeHost:
             return scripted(payload) if callable(scripted) else scripted
         match verb:
             case Verb.PING:
-                return wire.Pong(now_ns + self.clock_off_ns, now_ns + self.clock_off_ns)
+                strays_ns = self.strays_by_ns if self.armed is not None else 0
+                own_ns = now_ns + self.clock_off_ns + strays_ns
+                return wire.Pong(own_ns, own_ns)
             case Verb.DESCRIBE:
                 return self.described()
             case Verb.CLAIM:
@@ -95,7 +99,8 @@ class FakeHost:
                 own_ns = now_ns + self.clock_off_ns + self.set_by_ns
                 return wire.Armed(5_000, Distance(self.armed.start_real_ns - 5_000, 100), own_ns)
             case Verb.STATUS:
-                return wire.State(wire.Phase.RUNNING)
+                strays_ns = self.strays_by_ns if self.armed is not None else 0
+                return wire.State(wire.Phase.RUNNING, now_ns + self.clock_off_ns + strays_ns)
             case Verb.RESULT:
                 return self.collected()
         return None
@@ -115,7 +120,8 @@ class FakeHost:
         return msgspec.structs.replace(seen, **changes)
 
     def collected(self) -> wire.Collected:
-        facts = wire.Facts(Distance(0, 100), 5_000, 5_000, self.stepped_ns, self.clock, self.clock)
+        after = self.clock_after or self.clock
+        facts = wire.Facts(Distance(0, 100), 5_000, 5_000, self.stepped_ns, self.clock, after)
         return wire.Collected(self.code, self.text, facts, msgspec.Raw(b"{}"))
 
 

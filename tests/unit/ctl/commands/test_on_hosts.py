@@ -19,6 +19,7 @@ from lib.fakes.machine import disk
 from spekctl.block import device
 from spekctl.errors import ExitCode
 from spekctl.fleet import selector
+from spekctl.fleet.steps import FleetSteps
 from spekctl.kernel import traces
 from spekctl.kernel.records import ReplayInfo
 from spekctl.run import ending, replay, replay_request
@@ -147,6 +148,21 @@ def test_wrong_data_of_a_step_come_before_the_loss_of_a_host(
     assert outcome.code == ExitCode.DATA_ERRORS
     (said,) = [line for line in outcome.err.splitlines() if "incomplete: b lost at" in line]
     assert said.startswith("spekctl: the run of a host has failed: a: ")
+
+
+@pytest.mark.parametrize(
+    ("unreleased", "code"), [("", ExitCode.LIMIT_MISSED), ("a: held", ExitCode.RUN_FAILED)]
+)
+def test_a_clock_that_left_max_skew_in_a_step_has_an_exit_code(
+    spekctl: Spekctl,
+    members: Members,
+    monkeypatch: pytest.MonkeyPatch,
+    unreleased: str,
+    code: ExitCode,
+) -> None:
+    monkeypatch.setattr(FleetSteps, "strayed", "a: at the end its clock may be off")
+    monkeypatch.setattr(FleetSteps, "unreleased", unreleased)
+    assert spekctl(*SWEEP, "--rate", "100").code == code
 
 
 def test_a_step_that_one_host_refuses_runs_nowhere(

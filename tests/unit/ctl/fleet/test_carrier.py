@@ -21,7 +21,7 @@ def answered(value: object) -> Future[bytes]:
 
 
 def test_an_answer_has_its_type() -> None:
-    state = wire.State(wire.Phase.RUNNING)
+    state = wire.State(wire.Phase.RUNNING, 5)
     assert carrier.answer(answered({"answer": state}), wire.State) == state
 
 

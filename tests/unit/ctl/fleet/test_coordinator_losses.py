@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import re
 import signal
+from typing import Any
 
 import pytest
-from lib.fakes.fleet import SILENT
-from lib.fakes.fleet_coordinator import Clock, Rig
+from lib.fakes.fleet import CHRONY, SILENT
+from lib.fakes.fleet_coordinator import CALM, Clock, Rig
 
 from spekctl.errors import ExitCode, HostLostError
 from spekctl.fleet import clock, wire
 from spekctl.fleet import coordinator as module
-from spekctl.fleet.clock import Distance
+from spekctl.fleet.clock import Bound, Distance
+from spekctl.fleet.clocks import PINGS
 from spekctl.fleet.patience import Patience
 from spekctl.fleet.wire import Verb
 
@@ -172,6 +175,96 @@ def test_data_errors_count_of_a_host_whose_result_is_missing() -> None:
     assert outcome.code is ExitCode.DATA_ERRORS
     said = "the run of a host has failed: b: 3 wrong blocks; incomplete: b lost at"
     assert outcome.text.startswith(said) and [loss.host for loss in outcome.losses] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("after", "strays_ns", "text"),
+    [
+        (
+            Bound(3_000_000, "chrony"),
+            0,
+            "b: at the end its clock may be off by 3.00 ms (chrony), and the plan has max_skew ="
+            " 1.00 ms; before the start it was 100 us",
+        ),
+        (
+            Bound(None, "the kernel's clock is not synchronized"),
+            0,
+            "b: at the end the error of its clock is unknown (the kernel's clock is not"
+            " synchronized), and the plan has max_skew = 1.00 ms; before the start it was 100 us",
+        ),
+        (
+            CHRONY,
+            -2_000_000,
+            "b: at the end its clock is 2.00 ms or more behind the controller's; synchronize both"
+            " with chrony or PTP; before the start it was 100 us",
+        ),
+    ],
+)
+def test_a_clock_that_has_left_max_skew_by_the_end_is_told(
+    after: Bound, strays_ns: int, text: str
+) -> None:
+    rig = Rig('max_skew = "1ms"')
+    rig["b"].clock_after, rig["b"].strays_by_ns = after, strays_ns
+    outcome = rig.run()
+    assert (outcome.code, outcome.text) == (ExitCode.LIMIT_MISSED, text)
+    assert outcome.remarks[-1] == rig.view.notes[-1] == text
+    (b,) = [part for part in outcome.parts if part.name == "b"]
+    assert b.skew_before is not None and b.skew_after is not None
+    assert (b.skew_before.ns, b.skew_after.ns) == (0, strays_ns)
+    # A plan without the limit asks for nothing.
+    free = Rig()
+    free["b"].clock_after = after
+    assert free.run().code is ExitCode.OK
+
+
+def test_a_clock_that_leaves_max_skew_while_it_runs_is_told_at_once() -> None:
+    rig = Rig('max_skew = "1ms"', patience=CALM)
+    host = rig["b"]
+    host.says, host.strays_by_ns = (), 2_000_000
+
+    def look() -> None:
+        if any("ahead" in note for note in rig.view.notes):
+            # It is right again by the end.
+            host.strays_by_ns = 0
+            rig.engine.say("b", [wire.Done(0, "done")])
+
+    rig.engine.on_idle = look
+    outcome = rig.run()
+    assert outcome.code is ExitCode.LIMIT_MISSED and outcome.remarks[-1] == outcome.text
+    assert re.fullmatch(
+        r"b: at -?\d+\.\d s its clock is 2\.00 ms or more ahead of the controller's; synchronize"
+        r" both with chrony or PTP",
+        outcome.text,
+    )
+
+
+def test_what_failed_comes_before_a_clock_that_left_max_skew() -> None:
+    rig = Rig('max_skew = "1ms"')
+    rig["a"].clock_after = Bound(3_000_000, "chrony")
+    rig["b"].says, rig["b"].code = (wire.Done(1, "the device is gone"),), 1
+    rig["b"].text = "the device is gone"
+    outcome = rig.run()
+    assert outcome.code is ExitCode.RUN_FAILED
+    said = "the run of a host has failed: b: the device is gone; a: at the end its clock may be off"
+    assert outcome.text.startswith(said)
+
+
+def test_a_host_that_is_lost_after_its_result_hides_no_clock() -> None:
+    rig = Rig('max_skew = "1ms"')
+    pings: list[bytes] = []
+
+    def ping(payload: bytes) -> Any:
+        pings.append(payload)
+        if len(pings) > PINGS:
+            return HostLostError("it is lost")
+        return wire.Pong(rig.engine.now_ns, rig.engine.now_ns)
+
+    rig["a"].answers[Verb.PING] = ping
+    rig["c"].clock_after = Bound(3_000_000, "chrony")
+    outcome = rig.run()
+    assert outcome.code is ExitCode.LIMIT_MISSED and outcome.text.startswith("c: at the end")
+    assert len(pings) == PINGS + 1
+    assert [part.skew_after is not None for part in outcome.parts] == [False, True, True]
 
 
 def test_without_a_stop_the_worst_failure_is_that_of_the_fleet() -> None:

@@ -10,15 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 from lib.ctl import results as sample
-from lib.fakes.fleet import CHRONY
+from lib.fakes.fleet import CHRONY, FakeHost
 from lib.fakes.kernel import FakeKernel
 
 from spekctl import files
-from spekctl.documents.hosts import Role
+from spekctl.documents.hosts import ClockLook, Role
 from spekctl.documents.result import Result, load_result
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import merge, plan, results, wire
 from spekctl.fleet.clock import Bound, Distance
+from spekctl.fleet.clocks import Skew
 from spekctl.fleet.outcome import Loss, Outcome, Part
 from spekctl.fleet.plan import Plan
 from spekctl.kernel.records import RunState
@@ -126,6 +127,18 @@ def test_a_clock_that_has_lost_its_source_promises_nothing() -> None:
     told = outcome(a=collected(result("1"), after=Bound(None, "gone")))
     (a, *_) = merged(told).hosts or []
     assert (a.clock.bound_ns, a.clock.source) == (None, "gone")
+
+
+def test_a_result_has_each_clock_before_and_after_the_run() -> None:
+    told = outcome(a=collected(result("1"), after=Bound(900_000, "the kernel")))
+    told.parts[0].skew_before, told.parts[0].skew_after = Skew(5_000, 90), Skew(-7_000, 80)
+    told.parts[1].described = FakeHost("b").described()
+    told.parts[1].skew_before = Skew(6_000, 70)
+    (a, b, t) = merged(told).hosts or []
+    assert a.clock.before == ClockLook(50_000, "chrony", 5_000, 90)
+    assert a.clock.after == ClockLook(900_000, "the kernel", -7_000, 80)
+    assert b.clock.before == ClockLook(100_000, "chrony", 6_000, 70) and b.clock.after is None
+    assert (t.clock.before, t.clock.after) == (None, None)
 
 
 def test_a_host_that_was_lost_is_in_it() -> None:

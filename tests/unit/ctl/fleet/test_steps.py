@@ -17,7 +17,7 @@ from lib.waiting import eventually
 from spekctl.block import device
 from spekctl.documents.result import load_result
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
-from spekctl.fleet import merge, plan, selector
+from spekctl.fleet import clock, merge, plan, selector
 from spekctl.fleet.steps import FleetSteps
 from spekctl.fleet.wire import Verb
 from spekctl.run.job import Interrupts
@@ -179,6 +179,35 @@ def test_results_of_a_step_that_cannot_be_added_up_are_kept(
         "a and b ran different workloads; the hosts' own results: "
         + ", ".join(str(file) for file in files)
     )
+
+
+def test_a_clock_that_leaves_max_skew_in_a_step_is_told_and_refuses_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use(monkeypatch)
+    rig = Rig(["a"], 'max_skew = "10s"')
+    told: list[clock.Bound] = []
+
+    def bound() -> clock.Bound:
+        # At the check and before the start, then at the end of the first step.
+        told.append(clock.Bound(SECOND if len(told) < 2 else 20 * SECOND, "chrony"))
+        return told[-1]
+
+    monkeypatch.setattr(clock, "bound", bound)
+    try:
+        steps = rig.steps()
+        request = steps.request(READS, Options(depth=3, time_ns=SECOND))
+        with steps.claimed(rig.interrupts, write=False):
+            result = steps.measure(request)
+            with pytest.raises(RefusedError, match=r"a: its clock may be off by 20\.0 s"):
+                steps.measure(request)
+    finally:
+        rig.engine.close()
+    (host,) = result.hosts or []
+    assert host.clock.before is not None and host.clock.after is not None
+    assert (host.clock.before.bound_ns, host.clock.after.bound_ns) == (SECOND, 20 * SECOND)
+    assert steps.strayed.startswith("a: at the end its clock may be off by 20.0 s (chrony)")
+    assert steps.strayed in result.remarks and not steps.lost
 
 
 def test_an_interrupt_stops_the_step_on_all_hosts(rig: Rig) -> None:
