@@ -26,10 +26,12 @@ from spekctl.fleet import carrier, clock, logs, replays, slices, wire
 from spekctl.fleet.carrier import Engine, Happened
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.clocks import HostClocks, Wait
+from spekctl.fleet.collecting import Collecting
 from spekctl.fleet.joining import Joining, Refusals, Started
 from spekctl.fleet.outcome import Loss, Outcome, Part, end_of
 from spekctl.fleet.patience import Patience
 from spekctl.fleet.plan import Plan
+from spekctl.fleet.polls import Polls
 from spekctl.fleet.spool import Spool
 from spekctl.fleet.straying import Straying
 from spekctl.fleet.wire import Verb
@@ -379,17 +381,15 @@ class Coordinator:
 
     def collect(self) -> None:
         """Collect the results of all hosts that are not lost."""
-        payload = wire.encode(wire.OfRun(self.run_id))
-        wanted = [part for part in self.parts.values() if part.loss is None]
+        wanted = [part.name for part in self.parts.values() if part.loss is None]
         # One Ctrl-C more than those that ended the run gives up the results, too.
         most = max(2, self.interrupts.count) + 1
-        asked = {part.name: self.engine.call(part.name, Verb.RESULT, payload) for part in wanted}
-        self._wait(asked, self.patience.collect_s, most)
-        for name, future in asked.items():
-            try:
-                collected = carrier.answer(future, wire.Collected)
-            except SpekError as error:
-                self._lose(name, f"its result is missing: {error.message}")
+        collecting = Collecting(self.engine, self.patience, self.run_id, self.view.note)
+        results = collecting.of(wanted, lambda: self.interrupts.count >= most)
+        for name in wanted:
+            collected = results[name]
+            if isinstance(collected, SpekError):
+                self._lose(name, f"its result is missing: {collected.message}")
                 continue
             self.parts[name].collected = collected
             if bytes(collected.document) == b"null":
@@ -568,30 +568,16 @@ class Coordinator:
         return wait
 
     def _wait(self, asked: Mapping[str, Future[bytes]], patience_s: float, interrupts: int) -> None:
-        """Wait until all have answered, for at most @patience_s or until Ctrl-C number @interrupts.
-        All hosts are polled meanwhile, those that have answered as well, so that none takes the
-        controller for gone."""
+        """Wait until all have answered, up to @patience_s or Ctrl-C number @interrupts."""
         end_s = time.monotonic() + max(0.0, patience_s)
-        payload = wire.encode(wire.OfRun(self.run_id))
-        questions: dict[str, tuple[Future[bytes], float]] = {}
-        look_s = min(self.patience.status_s, self.patience.look_s)
-        asked_s = time.monotonic()
+        polls = Polls(self.engine, asked, wire.encode(wire.OfRun(self.run_id)), self.patience)
         while self.interrupts.count < interrupts:
             now_s = time.monotonic()
             left_s = max(0.0, end_s - now_s)
-            done = concurrent.futures.wait(asked.values(), min(left_s, look_s))
+            done = concurrent.futures.wait(asked.values(), min(left_s, polls.look_s))
             if not done.not_done or not left_s:
                 return
-            if now_s - asked_s < self.patience.status_s:
-                continue
-            asked_s = now_s
-            for name in asked:
-                # A refused question is a sign of life as well. Few at a time, so that questions do
-                # not pile up at a host that is slow to answer; but a host whose answer is long on
-                # its way, with others behind it, must not take the controller for gone.
-                future, since_s = questions.get(name, (None, 0.0))
-                if future is None or future.done() or now_s - since_s >= self.patience.again_s:
-                    questions[name] = self.engine.call(name, Verb.STATUS, payload), now_s
+            polls.ask_if_due(now_s)
 
     def _running(self) -> list[Part]:
         return [part for part in self.parts.values() if part.done is None and part.loss is None]

@@ -176,6 +176,8 @@ class Member:
                 return self._step(wire.decode(payload, wire.Step))
             case Verb.ARM:
                 return self._arm(wire.decode(payload, wire.Arm))
+            case Verb.PIECE:
+                return self._piece(wire.decode(payload, wire.OfPiece))
         self._check_run(wire.decode(payload, wire.OfRun).run)
         match verb:
             case Verb.CONFIRM:
@@ -188,13 +190,29 @@ class Member:
                     self._duty.stop()
                 return None
             case Verb.RESULT:
-                if self._phase is not Phase.DONE:
-                    raise RefusedError(f"there is no result of a run that is {self._phase}")
-                return self._collected
+                return self._result()
             case Verb.RELEASE:
                 self._release()
                 return None
         raise UsageError(f"there is no verb '{verb}'")
+
+    def _result(self) -> wire.Collected:
+        """The result, without a document that is too large for one answer."""
+        if self._phase is not Phase.DONE:
+            raise RefusedError(f"there is no result of a run that is {self._phase}")
+        size = len(memoryview(self._collected.document))
+        if size <= wire.PIECE_BYTES:
+            return self._collected
+        return msgspec.structs.replace(
+            self._collected, document=msgspec.Raw(b"null"), more_bytes=size
+        )
+
+    def _piece(self, asked: wire.OfPiece) -> wire.Piece:
+        """A part of the document that _result() left out."""
+        self._check_run(asked.run)
+        self._result()
+        document = memoryview(self._collected.document)
+        return wire.Piece(bytes(document[asked.start : asked.start + wire.PIECE_BYTES]))
 
     def _check_run(self, run: str) -> None:
         if run != self._run or not run:

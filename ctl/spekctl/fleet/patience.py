@@ -13,7 +13,7 @@ class Patience:
     join_s: float = 60.0
     check_s: float = 60.0
     claim_s: float = 120.0
-    collect_s: float = 60.0
+    collect_s: float = 60.0  # without data of any result that is collected
     release_s: float = 30.0
     silent_s: float = 10.0  # a host that has been silent for this long is lost
     status_s: float = 1.0  # between two questions for the status

@@ -24,7 +24,9 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 10
+PROTOCOL = 11
+# Largest part of a document in one answer, bytes.
+PIECE_BYTES = 256 << 10
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,6 +46,7 @@ class Verb(StrEnum):
     STATUS = "status"
     STOP = "stop"
     RESULT = "result"
+    PIECE = "piece"
     RELEASE = "release"
 
 
@@ -291,12 +294,28 @@ class Facts(Part, frozen=True):
 
 
 class Collected(Part, frozen=True):
-    """The answer to result: exit code, its sentence, and the document; null if there is none."""
+    """The answer to result: exit code, its sentence, and the document; null if there is none, or
+    if it has more than PIECE_BYTES: then @more_bytes, and is asked for in pieces."""
 
     code: int
     text: str
     facts: Facts | None
     document: msgspec.Raw = msgspec.Raw(b"null")
+    more_bytes: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class OfPiece(Part, frozen=True):
+    """piece: PIECE_BYTES of the document of a result from byte @start on, or what is left; answers
+    with a Piece."""
+
+    run: str
+    start: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Piece(Part, frozen=True):
+    """A part of a document."""
+
+    data: bytes
 
 
 class Watched(Part, frozen=True):

@@ -60,6 +60,28 @@ def test_it_says_what_it_is(rig: Rig) -> None:
     assert again.devices[0].in_use == "mounted"
 
 
+def test_a_large_result_is_given_in_pieces(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = bytes(run_to_end(rig).document)
+    monkeypatch.setattr(wire, "PIECE_BYTES", 1000)
+    head: wire.Collected = rig.of_run("result", wire.Collected)
+    assert (bytes(head.document), head.more_bytes) == (b"null", len(whole))
+    assert head.facts is not None and head.text == "the run completed"
+    pieces = [
+        rig.ask("piece", wire.OfPiece(RUN, start), wire.Piece).data
+        for start in range(0, len(whole) + 1000, 1000)
+    ]
+    assert b"".join(pieces) == whole and pieces[-1] == b""
+    assert {len(piece) for piece in pieces[:-2]} == {1000}
+    with pytest.raises(SpekError, match="a is not part of run r-2"):
+        rig.ask("piece", wire.OfPiece("r-2", 0), wire.Piece)
+
+
+def test_a_piece_of_a_run_that_has_not_ended_is_refused(rig: Rig) -> None:
+    rig.claim()
+    with pytest.raises(SpekError, match="there is no result of a run that is claimed"):
+        rig.ask("piece", wire.OfPiece(RUN, 0), wire.Piece)
+
+
 def test_it_says_where_a_partition_lies_on_its_disk(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
