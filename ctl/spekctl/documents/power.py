@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -23,6 +24,7 @@ NO_FEED = "power not measured: no feed is open in spek_prober (start spek-daq)"
 NO_PROBER = "power not measured: the run had no prober"
 UNMETERED = (NO_FEED, NO_PROBER)
 
+FJ_PER_J = 10**15
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -57,8 +59,8 @@ def _rail(amount: Amount) -> RailPower:
     known = use.known_ns > 0
     return RailPower(
         name=amount.name,
-        joules=use.energy_fj / 1e15,
-        mean_w=use.energy_fj / use.known_ns / 1e6 if known else None,
+        joules=joules_of(use.energy_fj),
+        mean_w=use.energy_fj / (use.known_ns * 10**6) if known else None,
         min_w=use.min_uw / 1e6 if known else None,
         max_w=use.max_uw / 1e6 if known else None,
         known_s=use.known_ns / 1e9,
@@ -66,32 +68,50 @@ def _rail(amount: Amount) -> RailPower:
         samples=use.samples,
         feed=amount.feed,
         lsb_w=amount.lsb_nw / 1e9,
+        energy_fj=use.energy_fj,
     )
+
+
+def joules_of(energy_fj: int) -> float:
+    """Joules, rounded once: as a float, an energy of more than 9 J has lost digits already."""
+    return energy_fj / FJ_PER_J
 
 
 def unknown(name: str, gap_s: float) -> RailPower:
     """A rail without samples for @gap_s seconds."""
-    return RailPower(name, 0.0, None, None, None, 0.0, gap_s, 0, feed=name)
+    return RailPower(name, 0.0, None, None, None, 0.0, gap_s, 0, feed=name, energy_fj=0)
 
 
 def total_of(rails: Sequence[RailPower]) -> RailPower:
-    """All rails together; a figure that is unknown for one rail is unknown for the sum."""
+    """All rails together; a figure that is unknown for one rail is unknown for the sum. Energy is
+    added in whole fJ, and all else rounded once, so that the order of the rails does not matter."""
 
     def added(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]
-        return sum(known) if known and len(known) == len(values) else None
+        return math.fsum(known) if known and len(known) == len(values) else None
 
+    energies = [rail.energy_fj for rail in rails if rail.energy_fj is not None]
+    energy_fj = sum(energies) if len(energies) == len(rails) else None
     return RailPower(
         name="total",
-        joules=sum(rail.joules for rail in rails),
+        joules=joules_of(energy_fj)
+        if energy_fj is not None
+        else math.fsum(rail.joules for rail in rails),
         mean_w=added([rail.mean_w for rail in rails]),
         min_w=added([rail.min_w for rail in rails]),
         max_w=added([rail.max_w for rail in rails]),
         known_s=min((rail.known_s for rail in rails), default=0.0),
         gap_s=max((rail.gap_s for rail in rails), default=0.0),
         samples=sum(rail.samples for rail in rails),
-        lsb_w=sum(rail.lsb_w for rail in rails),
+        lsb_w=math.fsum(rail.lsb_w for rail in rails),
+        energy_fj=energy_fj,
     )
+
+
+def rails_of(power: IntervalPower) -> list[RailPower]:
+    """What the total of a power is the sum of, to be added to that of others: sums of sums would be
+    rounded twice."""
+    return list(power.rails) or [power.total]
 
 
 def efficiency(mean_w: float | None, iops: float, bytes_per_s: float) -> Efficiency | None:

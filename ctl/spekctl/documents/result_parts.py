@@ -126,6 +126,13 @@ class RailPower(Part, frozen=True):
     samples: int
     feed: str = ""
     lsb_w: Annotated[float, Meta(description="Resolution of the measurement; 0: unknown.")] = 0.0
+    energy_fj: Annotated[
+        int | None,
+        Meta(
+            description="joules as a whole number of fJ, of which sums are exact; null: only joules"
+            " are known."
+        ),
+    ] = None
 
 
 class Efficiency(Part, frozen=True):

@@ -211,7 +211,8 @@ def _power(
     """The sum over hosts; the rails are in the rows of each. None: that of a host is not known."""
     if not parts or len(parts) != hosts:
         return None
-    whole = IntervalPower(rails=[], total=power.total_of([part.total for part in parts]))
+    every = [rail for part in parts for rail in power.rails_of(part)]
+    whole = IntervalPower(rails=[], total=power.total_of(every))
     if not is_covered(row):
         return whole
     seconds = max(row.end_ns - row.start_ns, 1) / 1e9

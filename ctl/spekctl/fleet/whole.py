@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -345,8 +346,18 @@ def _power(
         else powers.unknown(name, measured_ns / 1e9)
         for name, run in runs
     ]
-    baseline_w = sum(part.baseline_w for _, part in known)
-    whole = IntervalPower(rails=rails, total=powers.total_of(rails))
+    # Of all rails of the hosts: their own sums are rounded.
+    every = [
+        rail
+        for name, run in runs
+        for rail in (
+            powers.rails_of(run.power.measure)
+            if run.power is not None
+            else [powers.unknown(name, measured_ns / 1e9)]
+        )
+    ]
+    baseline_w = math.fsum(part.baseline_w for _, part in known)
+    whole = IntervalPower(rails=rails, total=powers.total_of(every))
     return PowerResult(
         feeds=[
             msgspec.structs.replace(feed, name=f"{name}/{feed.name}")
@@ -356,8 +367,8 @@ def _power(
         baseline_w=baseline_w,
         measure=powers.figures(whole, baseline_w, totals.all.iops, totals.all.bytes_per_s),
         uncertainty_ns=max(part.uncertainty_ns for _, part in known),
-        shift_j=sum(part.shift_j for _, part in known),
-        uncertainty_j=sum(part.uncertainty_j for _, part in known),
+        shift_j=math.fsum(part.shift_j for _, part in known),
+        uncertainty_j=math.fsum(part.uncertainty_j for _, part in known),
     )
 
 
