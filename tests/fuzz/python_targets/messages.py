@@ -172,7 +172,10 @@ def ask_host(data: bytes) -> None:
         host.close()
 
 
-ANSWERS = (wire.Pong, wire.Described, wire.Claimed, wire.Armed, wire.State, wire.Collected)
+ANSWERS = (
+    *(wire.Pong, wire.Described, wire.Claimed, wire.Armed, wire.State, wire.Collected),
+    *(wire.Piece, wire.Logged),
+)
 
 
 def hear_host(data: bytes) -> None:
