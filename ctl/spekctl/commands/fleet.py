@@ -6,11 +6,12 @@ from __future__ import annotations
 import contextlib
 import getpass
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from spekctl.cli import Group
 from spekctl.commands import options
@@ -48,6 +49,15 @@ A plan:
   # started by the controller; without it, by `spekctl fleet join` there
   ssh = "user@client1"
   devices = ["wwn:naa.600140512345678901234567890abcde"]
+"""
+
+
+RUN_EPILOG = """\b
+Examples:
+  spekctl fleet run plan.toml --keys keys/controller -o fleet.json
+  # the same hosts with another load, for this run
+  spekctl fleet run plan.toml --keys keys/controller --rate 5000 --time 5min
+  spekctl fleet run plan.toml random-write-4k --write --depth 32
 """
 
 
@@ -196,17 +206,24 @@ def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
     return int(ExitCode.OK)
 
 
-@command.command()
+@command.command(epilog=RUN_EPILOG)
 @_plan
+@click.argument(
+    "workload", metavar="[WORKLOAD]", required=False, shell_complete=options.complete_workload
+)
 @keys_option
 @wait_option
 @click.option("--dry-run", is_flag=True, help="Print which host does what, and wait for no host.")
+@options.settings
+@options.load_range("bsu")
 @options.progress
 @options.result("Write the result as JSON to FILE.")
 @options.exports
 @options.as_json("The result")
 def run(
     plan_file: Path,
+    workload: str | None,
+    settings: tuple[str, ...],
     keys_folder: Path,
     wait_ns: int,
     dry_run: bool,
@@ -220,11 +237,13 @@ def run(
     Devices are claimed on all hosts or on none, and all start at one time or none does. A host that
     is lost stops the others, unless the plan says on_loss = "continue"; the result is incomplete
     then, and names it. Ctrl-C stops all and shows what there is.
+
+    WORKLOAD, --set and the options of `spekctl run` take the place of those of the plan, on all
+    clients, for this run. Loads are those of each client, as in the plan; BSUs are a total.
     """
-    from spekctl.fleet import plan
     from spekctl.run.job import Interrupts
 
-    planned = plan.load(plan_file)
+    planned = _planned(plan_file, workload, settings, given)
     if dry_run:
         _print_plan(planned)
         return int(ExitCode.OK)
@@ -258,6 +277,31 @@ def run(
         click.echo("spekctl: no client has a result, so there is none of the fleet", err=True)
         code = code or ExitCode.RUN_FAILED
     return int(code)
+
+
+def _planned(
+    path: Path, workload: str | None, settings: Sequence[str], given: dict[str, Any]
+) -> Plan:
+    """The plan with what the command line has in its place; takes options of loads out of @given.
+    UsageError names the plan's file, if it has the fault."""
+    from spekctl import recorded
+    from spekctl.errors import at
+    from spekctl.fleet import changes, plan
+    from spekctl.workload import options as load_options
+
+    context = click.get_current_context()
+    names = {
+        name
+        for name in load_options.OPTIONS
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    texts = load_options.written(options.take_load(given), names)
+    instead = options.load_workload(workload, settings) if workload is not None else None
+    if not texts and not settings and instead is None:
+        return plan.load(path)
+    own = changes.changed(plan.read(path), texts, settings if instead is None else ())
+    with at(recorded.text(str(path))):
+        return plan.of(own, path.parent, instead)
 
 
 @command.command()

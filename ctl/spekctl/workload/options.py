@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -446,12 +446,17 @@ def read(given: Mapping[str, object]) -> tuple[Options, Measuring]:
     return Options(**load), Measuring(**others)
 
 
-def written(given: Options) -> dict[str, str | bool | list[str]]:
-    """What read() makes @given of again; options with their defaults are left out."""
+def written(
+    given: Options, names: Collection[str] | None = None
+) -> dict[str, str | bool | list[str]]:
+    """What read() makes @given of again; only @names of them, or, without that, those that differ
+    from their defaults."""
+    if names is None:
+        names = [name for name, option in OPTIONS.items() if getattr(given, name) != option.default]
     return {
-        option.flag_text[2:]: _text(option, value)
+        option.flag_text[2:]: _text(option, getattr(given, name))
         for name, option in OPTIONS.items()
-        if (value := getattr(given, name)) != option.default
+        if name in names
     }
 
 

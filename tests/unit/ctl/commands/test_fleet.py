@@ -23,6 +23,8 @@ from lib.fakes.kernel import SECOND
 from lib.waiting import eventually
 
 from spekctl.errors import ExitCode
+from spekctl.workload import file as workload_file
+from spekctl.workload import override
 
 NAMES = ["a", "b"]
 
@@ -126,6 +128,45 @@ def test_logs_of_different_runs_are_refused(tmp_path: Path) -> None:
         " later; a host that took no part in the last run of the plan has an older log; leave it"
         " out"
     ) in err
+
+
+def test_options_of_the_command_line_take_the_place_of_those_of_the_plan(
+    spekctl: Spekctl, tmp_path: Path
+) -> None:
+    """Also those that are given with their default."""
+    text = plan_of(NAMES, time='60s"\nrate = "500"\nramp = "5s')
+    (tmp_path / "plan.toml").write_text(text)
+
+    def shown(*words: str) -> str:
+        outcome = spekctl("fleet", "run", "plan.toml", *words, "--dry-run")
+        assert outcome.code == ExitCode.OK, outcome.err
+        return " ".join(outcome.out.split())
+
+    assert shown().count("time=60s rate=500 ramp=5s") == 2
+    changed = shown("--depth", "8", "--ramp", "0s", "--time", "10s")
+    assert changed.count("depth=8 time=10000000000ns ramp=0ns") == 2 and "rate" not in changed
+    text = override.to_toml(workload_file.load("random-write-4k"))
+    (tmp_path / "own.toml").write_text(text.replace("random-write-4k", "mine"))
+    assert "workload mine on 2 of 2 hosts; a shared device is split" in shown("own.toml", "--write")
+    seeds = [shown("--seed", "9"), shown("--seed", "9"), shown()]
+    assert seeds[0] == seeds[1] != seeds[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("nothing",), "there is no workload 'nothing'"),
+        (("--set", "stream.x.size=4KiB"), "plan.toml: "),
+        (("--rate", "5", "--depth", "5"), "--rate and --depth exclude each other"),
+        (("--verify",), 'verify needs share = "split" in the plan'),
+    ],
+)
+def test_what_does_not_go_with_the_plan_is_refused(
+    spekctl: Spekctl, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES))
+    outcome = spekctl("fleet", "run", "plan.toml", *words, "--dry-run")
+    assert outcome.code == ExitCode.USAGE and sentence in outcome.err
 
 
 def test_a_plan_without_logs_has_none_to_analyse(spekctl: Spekctl, tmp_path: Path) -> None:

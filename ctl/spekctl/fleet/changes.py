@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A plan with what a command line says in its place, for one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from spekctl.documents.plan import PlanFile
+from spekctl.errors import UsageError
+from spekctl.workload import options
+
+OptionTexts = Mapping[str, str | bool | list[str]]
+# Options of which a run has one at most.
+_EXCLUSIVE = (
+    {"bsu", "rate", "depth"},
+    {"count", "passes"},
+    {"ramp", "ramp-count"},
+    {"data", "verify"},
+)
+
+
+def changed(file: PlanFile, given: OptionTexts, settings: Sequence[str] = ()) -> PlanFile:
+    """The plan with options of all clients, by their flags without dashes, and with @settings of
+    its workload after its own. They replace what the plan sets, for all hosts or for one; an option
+    that excludes one of the plan's replaces that as well. UsageError if two of @given exclude each
+    other."""
+    given = dict(given)
+    seed = given.pop("seed", None)
+    load, _ = options.read({"seed": seed} if seed is not None else {})
+    for group in _EXCLUSIVE:
+        if len(several := [flag for flag in given if flag in group]) > 1:
+            raise UsageError(f"--{several[0]} and --{several[1]} exclude each other")
+    dropped = set(given).union(*(group for group in _EXCLUSIVE if group & given.keys()))
+
+    def without(table: OptionTexts) -> dict[str, str | bool | list[str]]:
+        return {flag: value for flag, value in table.items() if flag not in dropped}
+
+    return PlanFile(
+        msgspec.structs.replace(
+            file.fleet,
+            options={**without(file.fleet.options), **given},
+            settings=[*file.fleet.settings, *settings],
+            seed=file.fleet.seed if seed is None else load.seed,
+        ),
+        [msgspec.structs.replace(host, options=without(host.options)) for host in file.host],
+    )
