@@ -154,6 +154,7 @@ def without_run(
         run=None,
         rows=per_host.packed(rows),
         prober=prober,
+        fleet_remarks=list(facts.remarks),
     )
     return whole.of_parts([host], workload, config)
 

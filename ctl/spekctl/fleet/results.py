@@ -16,12 +16,14 @@ from spekctl.documents.prober import ProberReport
 from spekctl.documents.result import NOTHING, Result
 from spekctl.documents.result_parts import Interval, ProberResult
 from spekctl.errors import ExitCode, SpekError
-from spekctl.fleet import merge
+from spekctl.fleet import expected, merge
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.clocks import Skew
 from spekctl.fleet.outcome import Outcome, Part
 from spekctl.fleet.plan import Plan
 from spekctl.fleet.wire import Watched
+from spekctl.workload import meaning
+from spekctl.workload.config import RunConfig
 
 SECOND = 10**9
 
@@ -29,7 +31,8 @@ T = TypeVar("T")
 
 
 def of(outcome: Outcome, plan: Plan) -> Result | None:
-    """The result of all hosts, those without one of their own included; None if no client has.
+    """The result of all hosts, those without one of their own included. If no client has one, it
+    has the report intervals that have come; None if there are none.
     SpekError, with the exit code of the run, if they cannot be added up: what the hosts have sent
     is in documents() then, which its caller has to keep."""
     try:
@@ -61,14 +64,22 @@ def _sum(outcome: Outcome, plan: Plan) -> Result | None:
             # A fleet's remarks are those of its hosts.
             facts = msgspec.structs.replace(facts, remarks=outcome.remarks)
         total.add(result, facts)
-    if first is None:
-        return None
+    if first is not None:
+        workload, config = first.workload, first.config
+    else:
+        expected_config = _expected(outcome, plan)
+        if expected_config is None:
+            return None
+        workload, config = plan.workload, expected_config
     for part in without:
+        facts = facts_of(part, outcome)
+        if first is None and part is without[0]:
+            facts = msgspec.structs.replace(facts, remarks=outcome.remarks)
         total.add_fleet(
             merge.without_run(
-                facts_of(part, outcome),
-                first.workload,
-                first.config,
+                facts,
+                workload,
+                config,
                 started=_started(part),
                 measured=_has_told_start(part),
                 rows=_rows(part),
@@ -76,6 +87,19 @@ def _sum(outcome: Outcome, plan: Plan) -> Result | None:
             )
         )
     return total.whole()
+
+
+def _expected(outcome: Outcome, plan: Plan) -> RunConfig | None:
+    """The run of a client that was lost, of which there are report intervals; None without any, and
+    for a trace, which only the hosts have read."""
+    clients = [part for part in outcome.parts if part.host.role == "client"]
+    seen = {part.name: part.described.devices for part in clients if part.described is not None}
+    if meaning.replays(plan.workload):
+        return None
+    for part in clients:
+        if part.name in seen and _rows(part):
+            return expected.request_of(plan, part.host, seen).config
+    return None
 
 
 def _as_planned(result: Result, plan: Plan) -> Result:

@@ -17,18 +17,15 @@ from spekctl import units
 from spekctl.block.device import Device
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, SpekError
+from spekctl.fleet import expected, results
 from spekctl.fleet import plan as plans
-from spekctl.fleet import results, slices, wire
 from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.leash import Leash
 from spekctl.fleet.outcome import Outcome
 from spekctl.fleet.plan import Host, Plan
-from spekctl.fleet.wire import DeviceSeen
-from spekctl.run import request as run_request
 from spekctl.run.beside import View
 from spekctl.run.job import Interrupts, Request
-from spekctl.run.targets import Room
-from spekctl.workload import meaning, own_devices
+from spekctl.workload import meaning
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.options import Options
 
@@ -57,7 +54,7 @@ class FleetSteps:
     @property
     def devices(self) -> list[Device]:
         """Those of all hosts, in the order of a result's targets."""
-        return [_as_device(device) for name in self.names for device in self._seen[name]]
+        return [expected.as_device(device) for name in self.names for device in self._seen[name]]
 
     @property
     def lost(self) -> str:
@@ -107,15 +104,9 @@ class FleetSteps:
     def request(self, workload: WorkloadFile, given: Options) -> Request:
         """The run as the first host has it, of whose config a result has; @given is of all hosts
         together."""
-        plan, host, rooms = self._first(workload, given)
-        seen = self._seen[host.name]
-        as_there = own_devices.at(workload, wire.path_of(seen))
-        subject = run_request.Subject(as_there, [_as_device(each) for each in seen])
-        # CPUs and workers are those of the hosts, which check them.
-        load = dataclasses.replace(host.load, cpus=None, workers=None)
-        request = run_request.build(subject, load, rooms=rooms)
-        config = msgspec.structs.replace(request.config, seed=plan.seed, cpus=[])
-        return dataclasses.replace(request, workload=workload, config=config, options=given)
+        plan, host = self._first(workload, given)
+        request = expected.request_of(plan, host, self._seen)
+        return dataclasses.replace(request, options=given)
 
     def purge(self, given: Options) -> Request:
         """A step in which each host discards all blocks of its devices, or of its slices of shared
@@ -123,8 +114,9 @@ class FleetSteps:
         from spekctl.run import purge
 
         workload = purge.workload()
-        plan, host, rooms = self._first(workload, given)
-        devices = [_as_device(each) for each in self._seen[host.name]]
+        plan, host = self._first(workload, given)
+        rooms = expected.rooms_of(plan, host, self._seen)
+        devices = [expected.as_device(each) for each in self._seen[host.name]]
         load = dataclasses.replace(host.load, cpus=None, workers=None)
         can_discard = not self.without_discards
         request = purge.build(workload, devices, rooms, load, can_discard=can_discard)
@@ -141,13 +133,12 @@ class FleetSteps:
             if not device.discards
         ]
 
-    def _first(self, workload: WorkloadFile, given: Options) -> tuple[Plan, Host, list[Room]]:
-        """The plan of a step, and what its first host has in it: slices only of shared devices."""
+    def _first(self, workload: WorkloadFile, given: Options) -> tuple[Plan, Host]:
+        """The plan of a step, and its first host."""
         plan = plans.of_step(self._plan, workload, given)
         first, *_ = self.names
         (host,) = (host for host in plan.clients if host.name == first)
-        cut = slices.of(plan, self._seen).get(first, [])
-        return plan, host, [Room(part.start, part.bytes) for part in cut]
+        return plan, host
 
     @contextlib.contextmanager
     def claimed(self, interrupts: Interrupts, write: bool) -> Iterator[None]:
@@ -193,7 +184,7 @@ class FleetSteps:
         except SpekError as error:
             error.say(results.kept_text(error, self._keep_documents(outcome)))
             raise
-        if result is None:
+        if result is None or all(host.run is None for host in result.hosts or ()):
             failure = SpekError(outcome.text)
             failure.exit_code = outcome.code
             raise failure
@@ -205,17 +196,3 @@ class FleetSteps:
         # By its run, as a resumption carries out the same step again.
         name = f"unmerged-{outcome.run[:8]}.json"
         return results.write_documents(outcome, folder / name if folder is not None else None)
-
-
-def _as_device(seen: DeviceSeen) -> Device:
-    """A device of another machine: what its facts say, and nothing that sysfs would."""
-    return Device(
-        **msgspec.structs.asdict(seen.facts),
-        node=seen.path,
-        read_only=False,
-        disk="",
-        partition=0,
-        poll_queues=True,
-        zone_bytes=seen.zone_bytes,
-        sysfs=Path("/nowhere"),
-    )

@@ -180,6 +180,22 @@ def test_a_run_without_io_has_failed(ios: int, code: ExitCode, ends: tuple[ExitC
     assert results.end_of(told, msgspec.structs.replace(own, totals=totals)) == ends
 
 
+def test_intervals_of_clients_that_are_all_lost_are_a_result() -> None:
+    told = outcome()
+    for part in told.parts[:2]:
+        part.described = FakeHost(part.name).described()
+        part.armed = wire.Armed(5_000, Distance(START_NS - 5_000, 100), START_NS)
+        part.rows = tuple(FakeKernelWithRows().intervals(7, 0))
+    of_all = merged(told)
+    assert [len(host.rows.seq) for host in of_all.hosts or ()] == [2, 2, 0]
+    assert [row.read.ios for row in of_all.intervals] == [
+        2 * row.read.ios for row in FakeKernelWithRows().intervals(7, 0)
+    ]
+    assert not of_all.outcome.ok and "a lost at 41.2 s" in of_all.outcome.text
+    assert of_all.workload == planned().workload and "a and b share it" in of_all.remarks
+    assert merge.merge(merge.split(of_all)) == of_all
+
+
 def test_without_any_result_there_is_none() -> None:
     assert results.of(outcome(), planned()) is None
     assert results.of(outcome(a=collected(None)), planned()) is None
