@@ -10,7 +10,7 @@ from typing import Any
 from spekctl import units
 from spekctl.errors import UsageError
 from spekctl.fio import values
-from spekctl.fio.options import SYNCHRONOUS, engine_of
+from spekctl.fio.options import engine_of
 from spekctl.fio.plan import Mix, Plan, Reader
 
 OPEN = (
@@ -55,9 +55,6 @@ def set_arrivals(
         plan.differs(SG)
     depth = options.value("iodepth", values.positive) or 1
     options.went("iodepth", "arrival.depth")
-    if engine in SYNCHRONOUS and depth > 1:
-        plan.differs(f"ioengine {engine} ignores iodepth: one I/O at a time for each clone")
-        depth = 1
     think = 0 if pauses else _think(options)
     rates = _rates(options, plan, sizes)
     directions = sorted({direction_of(stream) for stream in plan.streams})
@@ -142,7 +139,7 @@ def _paused_rates(
 
 def depth_of(options: Reader) -> int:
     """I/Os outstanding of one clone whose pauses, if any, are after each I/O."""
-    if engine_of(options.text("ioengine")) in SYNCHRONOUS or options.nonzero("thinktime"):
+    if options.nonzero("thinktime"):
         return 1
     return options.value("iodepth", values.positive) or 1
 
@@ -213,10 +210,9 @@ def check_bursts(options: Reader, plan: Plan) -> None:
     depth = options.value("iodepth", values.positive) or 1
     waits = options.value("iodepth_batch_complete_min", values.whole)
     low = options.value("iodepth_low", values.whole)
-    engine = engine_of(options.text("ioengine"))
     for name in ("iodepth_batch_complete_min", "iodepth_low"):
         options.went(name, "arrival.depth")
-    if engine in SYNCHRONOUS or depth == 1:
+    if depth == 1:
         return
     if waits is not None and waits > 1:
         plan.differs(

@@ -219,6 +219,7 @@ def plan_of(
     for name in job.options:
         if name not in plan.mapped and name not in plan.not_needed:
             plan.not_needed[name] = "no effect on a job of this kind, as in fio"
+    plan.mapped |= simple.ignored
     # A report is about options that the file has, and those that a note tells the origin of.
     for name in job.options.keys() - given.keys() - simple.notes.keys():
         plan.mapped.pop(name, None)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A job in fewer notations, by options of fio that mean the same: sizes in zones as bytes, a range
-of delays as one delay, blocks larger than an I/O of spek as several I/Os."""
+of delays as one delay, a depth that its engine ignores as none, blocks larger than an I/O of spek
+as several I/Os."""
 
 from __future__ import annotations
 
@@ -12,12 +13,18 @@ from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.fio import arrivals, readings, values, zones
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import SYNCHRONOUS, TRIM, engine_of
+from spekctl.fio.options import TRIM, engine_of, is_synchronous
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
 
 BLOCKS = Path("/sys/class/block")
 _IN_ZONES = ("size", "io_size", "offset", "offset_increment", "zoneskip")
 _LARGE = ("read", "write", "rw", "readwrite", "trim", "randread", "randwrite", "randrw", "randtrim")
+# Options of the I/Os outstanding. A value of 1 has the same effect with any engine, as has 0 for
+# all but the depth.
+_DEPTHS = (
+    *("iodepth", "iodepth_batch", "iodepth_batch_complete_min", "iodepth_batch_complete_max"),
+    "iodepth_low",
+)
 NO_ZONES = "a number of zones is 0 bytes in fio without zonemode"
 
 
@@ -28,6 +35,7 @@ class Normal:
     job: Job
     differences: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)  # what an option means, as in fio
+    ignored: dict[str, str] = field(default_factory=dict)  # options that fio ignores as well
 
 
 def of(job: Job) -> Normal:
@@ -38,6 +46,7 @@ def of(job: Job) -> Normal:
     _mode(normal)
     _zones(normal)
     _delay(normal)
+    _depth(normal)
     _pause(normal)
     _pieces(normal)
     _trims(normal)
@@ -117,6 +126,28 @@ def _delay(normal: Normal) -> None:
         normal.differences.append(
             f"it starts after {units.format_duration(middle_us * 1000)}, the middle of startdelay;"
             " fio draws the delay of each job"
+        )
+
+
+def _depth(normal: Normal) -> None:
+    """ioengine=psync: one I/O at a time, without what other engines do with several."""
+    options = normal.job.options
+    if not is_synchronous(options):
+        return
+    engine = engine_of(options.get("ioengine"))
+    ignored = []
+    for name in _DEPTHS:
+        if not options.get(name):
+            continue
+        with at(name):
+            number = (values.positive if name == "iodepth" else values.whole)(options[name] or "")
+        if number > 1:
+            ignored.append(name)
+            del options[name]
+            normal.ignored[name] = f"nothing: ioengine {engine} has one I/O at a time, as in fio"
+    if ignored:
+        normal.differences.append(
+            f"ioengine {engine} ignores {', '.join(ignored)}: one I/O at a time for each clone"
         )
 
 
@@ -225,8 +256,6 @@ def _pause_after_trims(normal: Normal, count: int) -> None:
         blocks = values.whole(options.get("thinktime_blocks") or "1") or 1
     with at("iodepth"):
         depth = values.positive(options.get("iodepth") or "1")
-    if engine_of(options.get("ioengine")) in SYNCHRONOUS:
-        depth = 1
     if blocks == 1 and not is_timed and depth > 1:
         normal.differences.append(arrivals.PAUSES)
         options["iodepth"], depth = "1", 1
@@ -238,10 +267,7 @@ def _pause_after_trims(normal: Normal, count: int) -> None:
 
 def _multiply(options: dict[str, str | None], count: int, base: int) -> str:
     """Have @count I/Os in place of each. Return what of the load is @count times as large."""
-    depth = values.positive(options.get("iodepth") or "1")
-    if engine_of(options.get("ioengine")) in SYNCHRONOUS:
-        options["ioengine"], depth = "libaio", 1
-    options["iodepth"] = str(depth * count)
+    options["iodepth"] = str(count * values.positive(options.get("iodepth") or "1"))
     scaled = f"{count} times the depth"
     for name in ("iodepth_batch", "iodepth_batch_complete_min", "iodepth_low"):
         with at(name):

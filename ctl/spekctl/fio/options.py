@@ -6,6 +6,8 @@ An option that is in none of the sets is refused: its effect would be lost witho
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from spekctl.suggest import nearest
 
 ALIASES = {
@@ -195,7 +197,7 @@ SEQUENTIAL = ("read", "write", "rw", "readwrite", "trim")
 TRIM = ("trim", "randtrim")
 TRIM_AND_WRITE = ("trimwrite", "randtrimwrite")
 
-# The engines for which iodepth has no effect: one I/O at a time.
+# Engines that complete an I/O before they send the next.
 SYNCHRONOUS = frozenset(("sync", "psync", "vsync", "pvsync", "pvsync2"))
 ASYNCHRONOUS = frozenset(
     ("libaio", "posixaio", "io_uring", "io_uring_cmd", "windowsaio", "solarisaio", "sg")
@@ -208,6 +210,19 @@ def engine_of(text: str | None) -> str:
     """The name of an engine, without its arguments; fio takes all that begin so for libaio."""
     name = (text or "psync").partition(",")[0]
     return "libaio" if name.startswith(("aio", "linuxaio")) else name
+
+
+def is_synchronous(options: Mapping[str, str | None]) -> bool:
+    """Whether the job has one I/O outstanding, whatever its iodepth is: not with threads that
+    submit for it, of which there are as many as its iodepth."""
+    if options.get("io_submit_mode") == "offload":
+        return False
+    engine = engine_of(options.get("ioengine"))
+    # To a block device sg sends each command by an ioctl that waits for it.
+    names = (options.get("filename") or "").split(":")
+    return engine in SYNCHRONOUS or (
+        engine == "sg" and not all(name.startswith("/dev/sg") for name in names)
+    )
 
 
 # Names that other tools or people use, where the nearest spelling would be another option.

@@ -131,7 +131,9 @@ def test_a_command_line_is_imported_as_a_file_is(spekctl: Spekctl, tmp_path: Pat
 
 def test_a_command_line_is_run(spekctl: Spekctl, kernel: object) -> None:
     words = ("run", "fio:", "--device", "/dev/fake0", "--set", "stream.a.size=8KiB", "--dry-run")
-    outcome = spekctl(*words, "--", "--name=a", "--rw=randread", "--iodepth", "4", "--ioengine=sg")
+    outcome = spekctl(
+        *words, "--", "--name=a", "--rw=randread", "--iodepth", "4", "--ioengine=libaio"
+    )
     assert outcome.code == ExitCode.OK, outcome.err
     assert 'size = "8KiB"' in outcome.out and "closed loop of depth 4" in outcome.out
     assert "spekctl: iodepth -> arrival.depth" in outcome.err

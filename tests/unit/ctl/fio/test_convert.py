@@ -470,7 +470,7 @@ def test_a_run_has_the_seed_of_the_first_job(tmp_path: Path) -> None:
 
 
 def test_a_run_has_the_smallest_batches_of_its_jobs(tmp_path: Path) -> None:
-    text = HEAD + "iodepth_batch={}\n[k]\ndirect=1\niodepth_batch={}\n"
+    text = HEAD + "iodepth_batch={}\n[k]\ndirect=1\nioengine=libaio\niodepth_batch={}\n"
     for first, second, batch in ((4, 8, 4), (8, 8, 8), (8, 1, 1), (1, 1, 1)):
         converted = imported(tmp_path, text.format(first, second))
         assert tables(converted)["run"].get("batch") == batch

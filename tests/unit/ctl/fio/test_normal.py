@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,58 @@ def test_a_range_of_delays_is_the_middle_of_it() -> None:
     assert done.returncode == 0
 
 
+DEPTHS = {
+    **{"iodepth": 32, "iodepth_batch": 8, "iodepth_batch_complete_min": 4},
+    **{"iodepth_batch_complete_max": 9, "iodepth_low": 2},
+}
+
+
+@pytest.mark.parametrize(("size", "depth"), [("1m", 1), ("32m", 2)])
+@pytest.mark.parametrize("engine", ["psync", "sync", "pvsync2", "sg"])
+def test_an_engine_that_waits_ignores_all_options_of_the_depth(
+    engine: str, size: str, depth: int
+) -> None:
+    planned = plan(rw="write", bs=size, ioengine=engine, filename="/dev/sda", **DEPTHS)
+    assert (planned.arrivals[0]["depth"], planned.run.get("batch")) == (depth, None)
+    assert (
+        f"ioengine {engine} ignores {', '.join(DEPTHS)}: one I/O at a time for each clone"
+        in planned.differences
+    )
+    assert {planned.mapped[name] for name in DEPTHS} == {
+        f"nothing: ioengine {engine} has one I/O at a time, as in fio"
+    }
+    assert not any("iodepth_low: the depth" in difference for difference in planned.differences)
+
+
+def test_an_option_of_the_depth_that_has_no_effect_is_not_ignored() -> None:
+    planned = plan(ioengine="psync", iodepth=1, iodepth_batch=1, iodepth_low=0)
+    assert not any("ignores" in difference for difference in planned.differences)
+    with pytest.raises(UsageError, match="iodepth: '0'"):
+        plan(ioengine="psync", iodepth=0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ioengine": "libaio", "filename": "/dev/sda"},
+        {"ioengine": "sg", "filename": "/dev/sg0:/dev/sg1"},
+        # A thread for each I/O of the depth submits it.
+        {"ioengine": "psync", "io_submit_mode": "offload"},
+    ],
+)
+def test_other_engines_have_the_depth(options: dict[str, Any]) -> None:
+    planned = plan(iodepth=32, **options)
+    assert planned.arrivals[0]["depth"] == 32
+    assert not any("ignores" in difference for difference in planned.differences)
+
+
+def test_fio_has_one_io_outstanding_with_such_an_engine(tmp_path: Path) -> None:
+    words = ("--name=a", "--filename=f", "--ioengine=psync", "--iodepth=8", "--size=64k")
+    done = fio(*words, "--iodepth_batch=4", "--output-format=json", folder=tmp_path)
+    levels = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["iodepth_level"]
+    assert levels["1"] == 100.0
+
+
 def test_a_large_block_is_several_ios(tmp_path: Path) -> None:
     text = "[j]\ndirect=1\nioengine=libaio\nrw=read\nbs=32m\niodepth=3\nsize=1g\n"
     converted = imported(tmp_path, text)
@@ -152,7 +205,8 @@ def test_a_trim_of_a_zone_is_refused_by_its_meaning() -> None:
 
 
 def test_a_job_without_such_notations_stays() -> None:
-    options = {"rw": "randread", "bs": "16m", "startdelay": "5", "size": "1g", "iodepth": "4"}
+    options = {"ioengine": "libaio", "rw": "randread", "bs": "16m", "iodepth": "4"}
+    options |= {"startdelay": "5", "size": "1g"}
     normalized = normal.of(Job("j", dict(options)))
     assert (list(normalized.job.options.items()), normalized.differences) == (
         list(options.items()),
