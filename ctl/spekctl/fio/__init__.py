@@ -10,6 +10,7 @@ normal.py     a job in fewer notations: zones, ranges of delays, large blocks
 plan.py       what a job becomes, and its options while they are taken one by one
 job.py        one job as streams and arrival processes
 places.py     where I/Os go: regions of clones, and patterns
+commands.py   commands of SCSI and NVMe in place of reads and writes
 sizes.py      block sizes: bs, bsrange, bssplit
 zones.py      zonemode: zoned devices, and gaps between zones
 ends.py       when a job begins and ends

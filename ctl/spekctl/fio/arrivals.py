@@ -49,10 +49,10 @@ def set_arrivals(
     for each clone, where these are apart."""
     engine = engine_of(options.text("ioengine"))
     options.went("ioengine", "nothing: the load is in the kernel")
-    if engine == "io_uring_cmd":
-        plan.differs(PASSTHROUGH)
-    if engine == "sg":
+    if engine == "sg" or (engine == "io_uring_cmd" and options.text("cmd_type") == "bsg"):
         plan.differs(SG)
+    elif engine == "io_uring_cmd":
+        plan.differs(PASSTHROUGH)
     depth = options.value("iodepth", values.positive) or 1
     options.went("iodepth", "arrival.depth")
     think = 0 if pauses else _think(options)

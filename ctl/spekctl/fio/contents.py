@@ -22,13 +22,13 @@ PROTECTION = (
 )
 
 
-def _fill(text: str) -> str:
+def fill(text: str) -> str:
     """A pattern of bytes: texts in quotes and hexadecimal numbers, one after the other."""
     parts = re.findall(r'"([^"]+)"|0[xX]((?:[0-9a-fA-F]{2})+)', text)
     if re.fullmatch(r'("[^"]+"|0[xX]([0-9a-fA-F]{2})+)+', text):
-        fill = "0x" + "".join(letters.encode().hex() + number for letters, number in parts)
-        if re.fullmatch(FILL_PATTERN, fill):
-            return fill
+        pattern = "0x" + "".join(letters.encode().hex() + number for letters, number in parts)
+        if re.fullmatch(FILL_PATTERN, pattern):
+            return pattern
     raise UsageError(
         f"'{text}' is not a fill; write 0x and 1 to 64 bytes in hexadecimal, or letters in quotes"
     )
@@ -38,7 +38,7 @@ def of(options: Reader, plan: Plan) -> dict[str, str]:
     """Fields of a stream for the data of its writes; empty: the data of the run."""
     compressible = options.value("buffer_compress_percentage", values.percent) or 0
     duplicate = options.value("dedupe_percentage", values.percent) or 0
-    fill = options.value("buffer_pattern", _fill)
+    repeated = options.value("buffer_pattern", fill)
     options.went("buffer_compress_percentage", "stream.compressible")
     options.went("dedupe_percentage", "stream.duplicate")
     options.went("buffer_pattern", "stream.fill")
@@ -52,8 +52,8 @@ def of(options: Reader, plan: Plan) -> dict[str, str]:
     if compressible:
         fields["compressible"] = f"{compressible}%"
     # With duplicates of random data fio has no place for the pattern.
-    if fill is not None and (compressible or not duplicate):
-        fields["fill"] = fill
+    if repeated is not None and (compressible or not duplicate):
+        fields["fill"] = repeated
     # Blocks of fill alone are equal anyway.
     if duplicate and compressible < 100:
         fields["duplicate"] = f"{duplicate}%"

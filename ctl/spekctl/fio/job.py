@@ -19,6 +19,7 @@ from spekctl.errors import UsageError
 from spekctl.fio import (
     around,
     arrivals,
+    commands,
     contents,
     defaults,
     ends,
@@ -34,10 +35,10 @@ from spekctl.fio import sizes as block_sizes
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import (
     ASYNCHRONOUS,
-    COMMANDS,
     MAPPED,
     NOT_NEEDED,
     PASSTHROUGH,
+    PLACEMENT,
     RANDOM,
     REFUSED,
     SEQUENTIAL,
@@ -78,8 +79,8 @@ UNSTAMPED = (
 CACHE = "there is no page cache in between; fio without direct=1 uses it"
 DEVICES = "devices are striped over in units of 64 KiB; fio {}"
 NO_DISK = (
-    "filename: {} is a generic SCSI device, and spek loads block devices: give the block device of"
-    " the same disk instead"
+    "filename: {} is a character device of SCSI, and spek loads block devices: give the block"
+    " device of the same disk instead"
 )
 UNALIGNED = "nothing: as in fio, it applies to random jobs"
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
@@ -90,7 +91,8 @@ CLONES_TOGETHER = (
 )
 BATCH_MAX = LIMITS["batch"][1]
 NODES = Path("/sys/devices/system/node")
-SCSI_GENERIC = Path("/sys/class/scsi_generic")
+# Character devices of SCSI, and the folders that tell their block devices.
+SCSI = {"/dev/sg": Path("/sys/class/scsi_generic"), "/dev/bsg/": Path("/sys/class/bsg")}
 # Values of file_service_type by which fio draws devices unequally often.
 _SKEWED = ("zipf", "pareto", "normal", "gauss")
 
@@ -99,7 +101,6 @@ _ONE_VALUE = {
     "bs_unaligned": "sizes are multiples of 512 bytes; leave it out",
     "trim_percentage": "discards do not follow writes; make two jobs of it",
     "verify_only": "check what an earlier run wrote with `spekctl verify`",
-    "cmd_type": "spek loads block devices; give the one of the SCSI device, without cmd_type",
 }
 
 
@@ -109,20 +110,17 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     engine = engine_of(options.get("ioengine"))
     loads = engine in SYNCHRONOUS | ASYNCHRONOUS
     alike: dict[str, list[str]] = {}
+    kind, _, number = (options.get("rw") or "read").partition(":")
+    writes = kind not in ("read", "randread", *TRIM)
     for name in options:
-        if name in REFUSED:
+        if name in REFUSED and (writes or name not in PLACEMENT):
             alike.setdefault(REFUSED[name], []).append(name)
     reasons = [f"{', '.join(names)}: {why}" for why, names in alike.items()]
     for name in options:
         # Another engine has options of its own.
         if loads and name not in MAPPED | {*NOT_NEEDED, *REFUSED}:
             reasons.append(f"{name}: not an option that spek knows{hint(name)}")
-    # Appends to zones are writes at their write pointers; other modes write no data.
-    if "write_mode" in options and (options["write_mode"], options.get("zonemode")) != (
-        "zone_append",
-        "zbd",
-    ):
-        reasons.append(f"write_mode: {COMMANDS}")
+    reasons += commands.refusals(options)
     last = _last_of_cache(options)
     if last and _is_cached(options) and not accept_direct:
         reasons.append(
@@ -130,6 +128,8 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
             " --accept direct` imports the job without it"
         )
     reasons += [f"{name}: {why}" for name, why in _ONE_VALUE.items() if name in options]
+    if options.get("cmd_type", "bsg") != "bsg":
+        reasons.append(f"cmd_type: '{options['cmd_type']}' is neither nvme nor bsg")
     if not loads:
         reasons.append(
             f"ioengine: {engine} does not load a block device; give libaio, and one as filename"
@@ -137,7 +137,6 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     # Of files with names there are as many as names.
     if options.get("nrfiles", "1") != "1" and not options.get("filename"):
         reasons.append("nrfiles: spek loads block devices, not files")
-    kind, _, number = (options.get("rw") or "read").partition(":")
     sequencer = options.get("rw_sequencer", "sequential")
     if sequencer not in ("sequential", "identical"):
         reasons.append(f"rw_sequencer: '{sequencer}' is neither sequential nor identical")
@@ -209,6 +208,7 @@ def plan_of(
     ends.set_limits(options, plan, clones)
     if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.differs(CLONES_TOGETHER)
+    commands.set_zeroes(options, plan)
     zones.move_to_asus(plan)
     for name, text in job.options.items():
         if name in plan.mapped and defaults.is_off(name, text):
@@ -268,8 +268,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         # fio divides an amount among the devices, but applies a start to each device.
         if options.text("filesize") is None and isinstance(where.get("range"), int):
             where["range"] //= devices
-    forced = (options.text("sync") or "0") not in ("0", "none")
-    options.went("sync", "stream.fua")
+    forced = commands.forces_writes(options, plan)
     atomic = (options.text("atomic") or "0") != "0"
     options.went("atomic", "stream.atomic")
     written = contents.of(options, plan)
@@ -460,15 +459,18 @@ def _files(options: Reader) -> list[str]:
     files = (options.text("filename") or "").replace("\\:", "\0").split(":")
     paths = [file.replace("\0", ":") for file in files if file]
     engine = engine_of(options.text("ioengine"))
-    if engine == "io_uring_cmd":
-        return [_GENERIC.sub(r"/dev/nvme\1\2", path) for path in paths]
-    return [_disk_of(path) for path in paths] if engine == "sg" else paths
+    if engine not in PASSTHROUGH:
+        return paths
+    return [_disk_of(_GENERIC.sub(r"/dev/nvme\1\2", path)) for path in paths]
 
 
 def _disk_of(path: str) -> str:
-    """The block device of a generic SCSI device of this machine; other paths stay."""
-    disks = sorted((SCSI_GENERIC / Path(path).name / "device/block").glob("*"))
-    return f"/dev/{disks[0].name}" if disks and path.startswith("/dev/sg") else path
+    """The block device of a character device of SCSI on this machine; other paths stay."""
+    for beginning, folder in SCSI.items():
+        disks = sorted((folder / Path(path).name / "device/block").glob("*"))
+        if path.startswith(beginning) and disks:
+            return f"/dev/{disks[0].name}"
+    return path
 
 
 def _not_done(options: Reader, plan: Plan) -> None:
@@ -543,9 +545,9 @@ def _command_line(options: Reader, plan: Plan) -> None:
     """What belongs to `spekctl run`."""
     writes = plan.writes
     plan.files = _files(options)
-    if engine_of(options.text("ioengine")) == "sg":
+    if engine_of(options.text("ioengine")) in PASSTHROUGH:
         for path in plan.files:
-            if path.startswith("/dev/sg"):
+            if path.startswith(tuple(SCSI)):
                 plan.differs(NO_DISK.format(path))
     options.went("filename", "--device")
     plan.command_line += ["--write"] if writes else []
@@ -610,6 +612,7 @@ def _command_line(options: Reader, plan: Plan) -> None:
         options.went(name, "run.data")
     for name in ("direct", "buffered", "nrfiles"):
         options.went(name, "nothing: there is neither a page cache nor a file")
+    options.went("cmd_type", "nothing: the run sends block I/O")
     if "zonemode" not in plan.mapped:
         options.went("zonemode", "nothing: it has the value that spek has")
     for name in ("rate_ignore_thinktime", "io_submit_mode"):

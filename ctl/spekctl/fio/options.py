@@ -37,6 +37,8 @@ ALIASES = {
     "fdp_pli_select": "plid_select",
 }
 
+# Where a device places writes; these options have no effect on other I/O.
+PLACEMENT = ("dataplacement", "dp_scheme", "plids", "plid_select", "fdp")
 # Metadata and protection information of engines that send commands.
 INFORMATION = ("md_per_io_size", "pi_act", "pi_chk", "apptag", "apptag_mask")
 
@@ -63,7 +65,8 @@ MAPPED = frozenset(
         *("iodepth_low", "iodepth_batch_complete_min", "continue_on_error", "ignore_error", "name"),
         *("thinktime_iotime", "zonesize", "zonecapacity", "zonerange", "zoneskip"),
         *("max_open_zones", "job_max_open_zones", "read_beyond_wp", "file_service_type"),
-        *("zone_reset_threshold", "zone_reset_frequency", "write_mode", *INFORMATION),
+        *("zone_reset_threshold", "zone_reset_frequency", *INFORMATION),
+        *("readfua", "writefua", "sg_write_mode", "stream_id", "write_mode", "read_mode"),
         *("exec_prerun", "exec_postrun", "ioscheduler"),
     )
 )
@@ -81,7 +84,9 @@ VERIFIED = "with --verify, blocks are stamped and checked wherever they are read
 _LIMITS = "the device says how many zones may be open; leave it out"
 _PROCESS = "the load is in the kernel, not in a process; leave it out"
 _REPLAY = "convert the trace and replay it: spekctl run --trace"
-_PLACEMENT = "spek sends no placement identifiers; leave it out, or give write_hint"
+_PLACEMENT = (
+    "spek sends no placement identifiers, and on NVMe a write_hint becomes none; leave it out"
+)
 COMMANDS = (
     "spek reads, writes and discards, and sends no other NVMe or SCSI commands; leave it out for"
     " plain I/O"
@@ -170,8 +175,8 @@ REFUSED: dict[str, str] = {
     "ignore_zone_limits": _LIMITS,
     **dict.fromkeys(("profile", "uid", "gid"), _PROCESS),
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _PROCESS),
-    **dict.fromkeys(("dataplacement", "dp_scheme", "plids", "plid_select", "fdp"), _PLACEMENT),
-    **dict.fromkeys(("read_mode", "verify_mode", "verify_bytchk", "deac"), COMMANDS),
+    **dict.fromkeys(PLACEMENT, _PLACEMENT),
+    **dict.fromkeys(("verify_mode", "verify_bytchk", "deac"), COMMANDS),
     **dict.fromkeys(("sprandom", "spr_num_regions", "spr_op", "spr_cs"), _REGIONS),
     "recover_zbd_write_error": (
         "spek does not move a write pointer after a failed write; leave it out"
@@ -180,7 +185,6 @@ REFUSED: dict[str, str] = {
         "the rest of a zone that is smaller than a block is not written; leave it out"
     ),
     **dict.fromkeys(("cmdprio_hint", "priohint"), _LEVELS),
-    **dict.fromkeys(("readfua", "writefua", "sg_write_mode", "stream_id"), COMMANDS),
     "ramp_size": "give the ramp-up as ramp_time",
     "flow_watermark": "a flow has weights only, as in fio 3.33; leave it out",
     "thinkcycles": "a pause does not spin; leave it out",

@@ -211,7 +211,7 @@ def test_a_refusal_names_options_and_jobs_of_one_reason_together(tmp_path: Path)
         imported(tmp_path, text)
     sentence = refused.value.message
     assert f"[j], [k] readfua, writefua: {COMMANDS}" in sentence
-    assert "; [j] uid: the load is in the kernel" in sentence
+    assert "[j] uid: the load is in the kernel" in sentence
     assert sentence.count(COMMANDS) == 1
 
 

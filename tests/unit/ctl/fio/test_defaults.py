@@ -23,7 +23,10 @@ LATER = frozenset(
     )
 )
 # Imported with a difference, unless they are off.
-DIFFERENT = ("num_range", "zone_reset_threshold", "zone_reset_frequency", "write_mode")
+DIFFERENT = (
+    *("num_range", "zone_reset_threshold", "zone_reset_frequency", "write_mode", "read_mode"),
+    *("readfua", "writefua", "sg_write_mode", "stream_id", "cmd_type"),
+)
 # Those whose value is a text, or has no value that is off.
 NO_DEFAULT = frozenset(
     (
