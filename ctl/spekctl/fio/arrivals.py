@@ -47,12 +47,7 @@ def set_arrivals(
 ) -> None:
     """The arrival process of all streams, or one for each direction that has a rate of its own, or
     for each clone, where these are apart."""
-    engine = engine_of(options.text("ioengine"))
-    options.went("ioengine", "nothing: the load is in the kernel")
-    if engine == "sg" or (engine == "io_uring_cmd" and options.text("cmd_type") == "bsg"):
-        plan.differs(SG)
-    elif engine == "io_uring_cmd":
-        plan.differs(PASSTHROUGH)
+    set_engine(options, plan)
     depth = options.value("iodepth", values.positive) or 1
     options.went("iodepth", "arrival.depth")
     think = 0 if pauses else _think(options)
@@ -103,6 +98,16 @@ def set_arrivals(
     if len(directions) > 1:
         for name in ("rwmixread", "rwmixwrite"):
             options.went(name, RATES_SHARE)
+
+
+def set_engine(options: Reader, plan: Plan) -> None:
+    """Say what the engine does and the kernel does not."""
+    engine = engine_of(options.text("ioengine"))
+    options.went("ioengine", "nothing: the load is in the kernel")
+    if engine == "sg" or (engine == "io_uring_cmd" and options.text("cmd_type") == "bsg"):
+        plan.differs(SG)
+    elif engine == "io_uring_cmd":
+        plan.differs(PASSTHROUGH)
 
 
 def _paused_rates(

@@ -10,7 +10,7 @@ from typing import Any
 
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
-from spekctl.fio import around, commandline, ends, exits, flows, jobfile, values
+from spekctl.fio import around, commandline, ends, exits, flows, jobfile, replay, values
 from spekctl.fio import job as fio_job
 from spekctl.fio.phases import count_delays, cut, in_phases
 from spekctl.fio.plan import UNASKED, Asked, Plan
@@ -176,6 +176,11 @@ def _steps(
         except UsageError as error:
             raise UsageError(f"{label} is not imported: [{job.name}] {error.message}") from error
         steps[-1].jobs.append(_Job(job.options.get("name") or job.name, plan, job, group))
+    try:
+        for step in steps:
+            _check_replay(step)
+    except UsageError as error:
+        raise UsageError(f"{label} is not imported: {error.message}") from error
     _read_back(steps)
     for step in steps:
         _share_processes(step)
@@ -223,6 +228,14 @@ def _steps(
     if between:
         imports[0].between = f"the steps of {label} are not run by one command: {between}"
     return imports
+
+
+def _check_replay(step: _Step) -> None:
+    """Refuse a job beside one that replays a log."""
+    for job in step.jobs:
+        if replay.is_replay(job.source.options) and len(step.jobs) > 1:
+            beside = next(member.name for member in step.jobs if member is not job)
+            raise UsageError(f"[{job.name}] {replay.ALONE.format(beside)}")
 
 
 def _between(parts: Sequence[tuple[Sequence[_Job], bool]]) -> str:
@@ -425,7 +438,8 @@ def _together(title: str, file: str, jobs: Sequence[_Job]) -> Imported:
         ]
         for stream in plan.streams:
             named = {"name": word(job.name, streams), **stream}
-            named["arrival"] = called[stream.get("arrival", 0)]
+            if called:
+                named["arrival"] = called[stream.get("arrival", 0)]
             data["stream"].append(named)
     _name_asus(data)
     imported = Imported(workloads.check(data), "fio")

@@ -28,6 +28,7 @@ from spekctl.fio import (
     normal,
     places,
     priorities,
+    replay,
     values,
     zones,
 )
@@ -180,6 +181,8 @@ def plan_of(
     simple = normal.of(job)
     job, without_effect = defaults.effective(simple.job)
     plan = Plan(mapped=without_effect, differences=simple.differences)
+    if replay.is_replay(job.options):
+        return _replay(job, plan)
     options = Reader(job, plan)
     for name in job.options:
         if name in NOT_NEEDED:
@@ -224,6 +227,20 @@ def plan_of(
     for name in job.options.keys() - given.keys() - simple.notes.keys():
         plan.mapped.pop(name, None)
         plan.not_needed.pop(name, None)
+    return plan
+
+
+def _replay(job: Job, plan: Plan) -> Plan:
+    """A job that replays a log."""
+    kept, plan.not_needed = replay.of(job)
+    options = Reader(kept, plan)
+    replay.set_stream(options, plan)
+    _command_line(options, plan)
+    arrivals.set_engine(options, plan)
+    plan.files = replay.devices(options, plan)
+    if _is_cached(job.options):
+        plan.differs(CACHE)
+    _not_done(options, plan)
     return plan
 
 

@@ -67,7 +67,8 @@ MAPPED = frozenset(
         *("max_open_zones", "job_max_open_zones", "read_beyond_wp", "file_service_type"),
         *("zone_reset_threshold", "zone_reset_frequency", *INFORMATION),
         *("readfua", "writefua", "sg_write_mode", "stream_id", "write_mode", "read_mode"),
-        *("exec_prerun", "exec_postrun", "ioscheduler"),
+        *("exec_prerun", "exec_postrun", "ioscheduler", "read_iolog", "read_iolog_chunked"),
+        *("replay_no_stall", "replay_redirect", "replay_time_scale"),
     )
 )
 
@@ -168,9 +169,8 @@ NOT_NEEDED: dict[str, str] = {
 
 REFUSED: dict[str, str] = {
     **dict.fromkeys(("directory", "filename_format", "file_append"), _FILES_ONLY),
-    **dict.fromkeys(("read_iolog", "replay_no_stall", "replay_redirect", "replay_scale"), _REPLAY),
-    **dict.fromkeys(("replay_align", "replay_time_scale", "replay_skip"), _REPLAY),
-    **dict.fromkeys(("read_iolog_chunked", "merge_blktrace_file"), _REPLAY),
+    **dict.fromkeys(("replay_scale", "replay_align", "replay_skip"), _REPLAY),
+    "merge_blktrace_file": _REPLAY,
     **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), _REPLAY),
     "ignore_zone_limits": _LIMITS,
     **dict.fromkeys(("profile", "uid", "gid"), _PROCESS),

@@ -26,11 +26,12 @@ LATER = frozenset(
 DIFFERENT = (
     *("num_range", "zone_reset_threshold", "zone_reset_frequency", "write_mode", "read_mode"),
     *("readfua", "writefua", "sg_write_mode", "stream_id", "cmd_type"),
+    *("replay_time_scale", "replay_no_stall", "read_iolog_chunked"),
 )
 # Those whose value is a text, or has no value that is off.
 NO_DEFAULT = frozenset(
     (
-        *("directory", "read_iolog", "replay_redirect", "replay_skip", "merge_blktrace_file"),
+        *("directory", "replay_redirect", "replay_skip", "merge_blktrace_file"),
         *("merge_blktrace_scalars", "merge_blktrace_iters"),
         *("profile", "cgroup", "cgroup_weight", "cmdprio_bssplit", "cmdprio_class"),
     )

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Jobs of fio that replay a log of I/O."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lib.ctl.fio_jobs import fio, imported, plan, tables
+
+from spekctl.errors import UsageError
+from spekctl.fio import convert, replay
+from spekctl.trace.trace import open_trace
+
+LOG = """fio version 3 iolog
+0 {0} add
+0 {1} add
+0 {1} open
+0 {0} open
+10 {1} write 0 4096
+20 {0} read 8192 4096
+30 {1} write 16384 4096
+40 {1} sync 0 0
+50 {0} close
+"""
+OLD = "fio version 2 iolog\n/dev/sdz add\n/dev/sdz open\n/dev/sdz write 0 4096\n"
+HEAD = "[j]\nioengine=libaio\ndirect=1\n"
+
+
+def log_in(folder: Path, first: str = "/dev/sdb", second: str = "/dev/sdc") -> Path:
+    path = folder / "l.iolog"
+    path.write_text(LOG.format(first, second))
+    return path
+
+
+def trace_of(converted: Any) -> dict[str, Any]:
+    (stream,) = tables(converted)["stream"]
+    assert stream["pattern"] == "trace" and "arrival" not in stream
+    trace = stream["trace"]
+    assert isinstance(trace, dict)
+    return trace
+
+
+def test_a_log_is_replayed_at_its_times(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    text = HEAD + f"iodepth=8\nread_iolog={log}\nreplay_time_scale=50\nruntime=5\nstartdelay=2\n"
+    converted = imported(tmp_path, text)
+    trace = trace_of(converted)
+    assert (trace["files"], trace["speed"], trace.get("closed")) == ([str(log)], 0.5, None)
+    assert tables(converted)["run"]["time"] == "5s"
+    # In the order of their I/O, which is that of the devices of a trace.
+    devices = ["--device /dev/sdc", "--device /dev/sdb"]
+    assert converted.command_line[:3] == [*devices, "--start-at +2s"]
+    batches = [batch for batch in open_trace([log]).batches()]
+    assert [int(number) for number in batches[0].device][:2] == [0, 1]
+    assert replay.OPEN.format(8) in converted.differences
+
+
+def test_a_log_without_stalls_is_a_closed_loop(tmp_path: Path) -> None:
+    text = HEAD + f"iodepth=16\nread_iolog={log_in(tmp_path)}\nreplay_no_stall=1\n"
+    converted = imported(tmp_path, text + "replay_redirect=/dev/sdq\nreplay_time_scale=200\n")
+    assert (trace_of(converted)["closed"], trace_of(converted).get("speed")) == (16, None)
+    assert "--device /dev/sdq" in converted.command_line
+    assert not any("due at the times" in difference for difference in converted.differences)
+    waiting = imported(tmp_path, text.replace("libaio", "psync"))
+    assert trace_of(waiting)["closed"] == 1
+
+
+@pytest.mark.parametrize(("contents", "devices"), [(OLD, ["/dev/sdz"]), ("\0\1\2", []), (None, [])])
+def test_devices_are_those_of_a_log_of_fio(
+    contents: str | None, devices: list[str], tmp_path: Path
+) -> None:
+    if contents is not None:
+        (tmp_path / "log").write_text(contents)
+    planned = plan(read_iolog=tmp_path / "log", filename="/dev/sda")
+    assert planned.files == devices
+    assert (replay.UNREAD.format(tmp_path / "log") in planned.differences) is not bool(devices)
+    assert "the log names the devices" in planned.mapped["filename"]
+
+
+def test_a_log_is_that_of_the_folder_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_in(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert plan(read_iolog="l.iolog").streams[0]["trace"]["files"] == [str(tmp_path / "l.iolog")]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("thinktime=5", "thinktime: the times of the log"),
+        ("verify=md5", "verify: blocks of a log are not stamped"),
+        ("numjobs=2", "numjobs: each clone replays the log"),
+        ("max_latency=5", f"max_latency: {replay.NOT_KEPT}"),
+        ("zonemode=zbd", f"zonemode: {replay.NOT_KEPT}"),
+        ("replay_skip=write", "replay_skip: convert the trace"),
+        ("read_iolog=a:b", "read_iolog: 'a:b' is not a single file"),
+        ("read_iolog=-", "read_iolog: '-' is not a single file"),
+        ("[k]\nrw=read\ndirect=1", r"\[j\] read_iolog: a run replays one log, and \[k\] starts"),
+    ],
+)
+def test_what_a_replay_cannot_have_is_refused(text: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=why):
+        imported(tmp_path, HEAD + f"read_iolog=x\n{text}\n")
+
+
+def test_replays_are_steps_among_others(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    rest = "[k]\nstonewall\ndirect=1\nrw=read\nsize=1m\nfilename=/dev/sdb\n"
+    path.write_text(HEAD + f"read_iolog={log_in(tmp_path)}\n" + rest)
+    patterns = [step.workload.stream[0].pattern for step in convert.load_steps(path)]
+    assert patterns == ["trace", "sequential"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--rw=randread", "--bs=8k", "--size=8k", "--number_ios=1", "--offset=64k"),
+        ("--time_based", "--runtime=3", "--loops=3"),
+        ("--rate_iops=1", "--fsync=1", "--norandommap"),
+        ("--rate=1k", "--bssplit=8k/100", "--io_size=4k", "--rwmixread=100", "--fdatasync=1"),
+    ],
+)
+def test_fio_does_what_the_log_says(words: tuple[str, ...], tmp_path: Path) -> None:
+    log = log_in(tmp_path, "a", "b")
+    for name in "ab":
+        (tmp_path / name).write_bytes(bytes(1 << 20))
+    done = fio(
+        *("--name=j", f"--read_iolog={log}", "--ioengine=sync", "--output-format=json"),
+        *words,
+        folder=tmp_path,
+    )
+    (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    assert (job["read"]["total_ios"], job["write"]["total_ios"]) == (1, 2)
+    names = {word.removeprefix("--").partition("=")[0] for word in words} - {"runtime"}
+    planned = plan(read_iolog=log, **dict.fromkeys(names, "1"))
+    assert names <= replay.USELESS
+    assert {planned.not_needed[name] for name in names} == {replay.NO_EFFECT}
