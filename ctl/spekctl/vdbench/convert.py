@@ -15,7 +15,7 @@ from typing import Any
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
-from spekctl.vdbench import clients, hosts, parmfile
+from spekctl.vdbench import clients, hosts, parmfile, validation
 from spekctl.vdbench.hosts import Kinds, matches
 from spekctl.vdbench.keywords import (
     DIFFERENT,
@@ -198,6 +198,8 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         step.mapped[key] = "arrival.law"
     elif key == "threads" and not any(arrival.depth for arrival in step.workload.arrival):
         step.not_needed[key] = "arrivals have a rate, whatever is outstanding"
+    elif key in validation.KEYS and kind == "" and "--verify" not in step.command_line:
+        step.not_needed[key] = validation.not_needed(key, given)
     elif key == "hotband" and not any(stream.pattern == "hotband" for stream in streams):
         step.mapped[key] = "stream.start, stream.range"
     elif key == "range" and any(stream.pattern == "hotband" for stream in streams):
@@ -253,8 +255,8 @@ def _refusals(definition: Definition, default: Definition | None) -> Iterator[st
         elif key == "user" and definition.kind == "wd":
             yield f"{place}: {REFUSED[key]}"
         elif key in mapped or (definition.kind == "rd" and key in DIFFERENT):
-            if key == "validate" and values not in (["yes"], ["no"]):
-                yield f"{place}: '{','.join(values)}' is neither yes nor no"
+            if key in validation.KEYS and not definition.kind:
+                yield from validation.refusals(key, values)
             elif key == "data_errors" and not _is_number(values):
                 yield (
                     f"{place}: '{','.join(values)}' is not a number of errors, and spek runs no"
@@ -613,10 +615,11 @@ def _step(
         )
     if any(load_.writes for _, load_ in loads):
         imported.command_line.append("--write")
-        if not is_off("validate", whole.given.get("validate", ["no"])):
+        if validation.is_on(whole):
             if any("compressible" in stream or "duplicate" in stream for stream in streams):
                 raise UsageError("validate: data to be verified neither compress nor repeat")
             imported.command_line.append("--verify")
+            notes += validation.differences(whole)
     errors = int(whole.given.get("data_errors", ["0"])[0])
     if errors:
         imported.command_line.append(f"--max-errors {errors}")
@@ -716,7 +719,7 @@ def _rate(text: str) -> Fraction | None:
         rate, share = number("iorate", text)
     except UsageError:
         rate, share = Fraction(0), ""
-    if share:
+    if share or re.fullmatch(r"-[0-9.]+", text):
         raise UsageError(
             f"iorate: '{text}' is a share of the rate of the run before; measure that and give a"
             " number"

@@ -48,7 +48,7 @@ _ALIASES: Mapping[str, str] = {
 # Where the parameters of each kind go.
 MAPPED: Mapping[str, Mapping[str, str]] = {
     "": {
-        **{"validate": "--verify", "concatenatesds": "--device"},
+        **{"validate": "--verify", "journal": "--verify", "concatenatesds": "--device"},
         **{"compratio": "stream.compressible", "compression": "stream.compressible"},
         **{"dedupratio": "stream.duplicate", "dedupunit": "stream.duplicate"},
         **{"dedupsets": "stream.duplicate", "data_errors": "--max-errors"},
@@ -116,6 +116,7 @@ NOT_NEEDED: Mapping[str, str] = {
     "pattern_buffer": "data are generated for each write",
     **dict.fromkeys(("formatxfersize", "create_anchors", "unix2windows"), _FORMATTING),
     "heartbeat_error": "there are no remote hosts",
+    "journal": "it is the folder of a journal, and none is kept",
     "dedupmaxkey": "it is for the memory of vdbench",
     "dedupacross": "duplicates are those of a stream, on all its devices",
 }
@@ -133,11 +134,13 @@ OF_HOSTS_NOT_NEEDED: Mapping[str, str] = {
 }
 _FILES = "spek loads block devices, not files"
 _COMMANDS = "spek runs no commands"
-_REPLAY = "convert the trace and replay it: spekctl run --trace"
+_REPLAY = (
+    "vdbench replays traces of Swat (flatfile.bin), which spek does not read; write the trace as"
+    " CSV, and replay it: spekctl run --trace"
+)
 _RESET = "spek resets no device during a run"
 REFUSED: Mapping[str, str] = {
     "streams": "they are a parameter of a WD, as in vdbench itself",
-    "journal": "save the state with --verify-state",
     **dict.fromkeys(("startcmd", "endcmd"), _COMMANDS),
     **dict.fromkeys(("maxdataread", "maxdatawritten"), "give a count: `spekctl run --count`"),
     **dict.fromkeys(("replay", "devices", "device", "folder"), _REPLAY),
