@@ -68,6 +68,10 @@ FLUSHES = (
     "flushes are drawn with that share of the writes and count as I/Os; fio sends one after every N"
     " writes"
 )
+THINK = (
+    "think times are after flushes as well, and shorter, so that their sum is that of fio, which"
+    " pauses after writes only"
+)
 UNCHECKED = (
     "blocks that this run has not written are not checked; fio checks those of earlier runs, too"
 )
@@ -537,8 +541,18 @@ def _flushes(options: Reader, plan: Plan) -> None:
     for stream in plan.streams:
         stream["share"] = int(stream["share"]) * 100 * every // divisor
     plan.streams.append({"operation": "flush", "share": writes // divisor})
+    # fio counts neither for the end, nor for the rate, nor for the pauses.
+    more = Fraction(data + writes, data)
     if plan.amount is not None:
-        plan.amount = round(Fraction(plan.amount) * (data + writes) / data)
+        plan.amount = round(plan.amount * more)
+    for arrival in plan.arrivals:
+        if "rate" in arrival:
+            rate = Fraction(str(arrival["rate"])) * more
+            arrival["rate"] = int(rate) if rate.denominator == 1 else float(rate)
+        if "think" in arrival:
+            think_ns = units.parse_duration_ns(arrival["think"]) / more
+            arrival["think"] = units.format_duration(max(1, round(think_ns)))
+            plan.differs(THINK)
     plan.differs(FLUSHES)
 
 

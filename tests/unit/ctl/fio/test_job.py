@@ -36,6 +36,33 @@ def test_flushes_count_as_ios(tmp_path: Path) -> None:
     assert [entry.get("share", 1) for entry in sections["stream"]] == [8, 1]
 
 
+@pytest.mark.parametrize(
+    ("options", "rate"),
+    [
+        ({"rw": "write", "fsync": 1, "rate_iops": 200}, 400),
+        ({"rw": "write", "fdatasync": 4, "rate": "1m"}, 320),
+        ({"rw": "randrw", "fsync": 2, "rate_iops": 10, "rwmixread": 100}, 10),
+        ({"rw": "write", "fsync": 3, "rate_iops": 100}, 133.33333333333334),
+    ],
+)
+def test_writes_keep_their_rate_beside_flushes(options: dict[str, Any], rate: float) -> None:
+    planned = plan(**options)
+    assert planned.arrivals[0]["rate"] == rate
+    shares = [stream["share"] for stream in planned.streams if "operation" not in stream]
+    given = planned.arrivals[0]["rate"] * sum(shares)
+    given /= sum(stream["share"] for stream in planned.streams)
+    of_writes = {"1m": 256}.get(str(options.get("rate")), options.get("rate_iops"))
+    assert given == pytest.approx(of_writes)
+
+
+def test_pauses_keep_their_sum_beside_flushes() -> None:
+    every = plan(rw="write", fsync=1, thinktime="1ms")
+    assert every.arrivals[0]["think"] == "500us" and fio_job.THINK in every.differences
+    fourth = plan(rw="write", fsync=4, thinktime="1ms")
+    assert fourth.arrivals[0]["think"] == "800us"
+    assert fio_job.THINK not in plan(rw="write", thinktime="1ms").differences
+
+
 def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
     converted = imported(tmp_path, HEAD + "rw=randread\nfsync=1\nsync=1\n")
     assert stream(converted).keys() & {"operation", "fua"} == set()
