@@ -32,6 +32,12 @@ _SENT = {
     **dict.fromkeys(("verify_bytchk_00", "verify_bytchk_01", "verify_bytchk_11"), "VERIFY"),
     "uncor": "Write Uncorrectable",
 }
+# Operations that are not plain I/O, with the options that ask for them.
+_KINDS = {
+    "flush": "flushes (fsync, fdatasync)",
+    "discard": "discards (rw)",
+    "write-zeroes": "writes of zeroes (write_mode, sg_write_mode)",
+}
 NO_READS = "the block layer forces writes, not reads; leave it out"
 FORCED = (
     "writefua: a device without FUA has its cache flushed after each of these writes; fio sends the"
@@ -127,6 +133,26 @@ def forces_writes(options: Reader, plan: Plan) -> bool:
 def _is_empty(options: Reader) -> bool:
     """Whether writes carry no data of their own."""
     return any(options.text(name) in (*_REPEATED, *_ZEROES) for name in _MODES)
+
+
+def check_devices(plan: Plan) -> None:
+    """Refuse I/O that is neither striped over several devices nor polled."""
+    for stream in plan.streams:
+        atomic = "atomic writes (atomic)" if stream.get("atomic") else ""
+        forced = "writes with FUA (sync, writefua)" if stream.get("fua") else ""
+        operation = _KINDS.get(str(stream.get("operation")), "")
+        if stream.get("pattern") == "write-pointer":
+            operation = "write pointers of zones (zonemode)"
+        apart, waited = operation or atomic, operation or forced
+        if len(plan.files) > 1 and apart:
+            raise UsageError(
+                f"filename: streams are striped over several devices, and {apart} are not; write a"
+                " job for each device"
+            )
+        if "--polled" in plan.command_line and waited:
+            raise UsageError(
+                f"hipri: I/O is polled for completions, but {waited} are not; leave it out"
+            )
 
 
 def set_zeroes(options: Reader, plan: Plan) -> None:

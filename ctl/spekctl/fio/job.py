@@ -216,6 +216,7 @@ def plan_of(
     if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.differs(CLONES_TOGETHER)
     commands.set_zeroes(options, plan)
+    commands.check_devices(plan)
     zones.move_to_asus(plan)
     for name, text in job.options.items():
         if name in plan.mapped and defaults.is_off(name, text):

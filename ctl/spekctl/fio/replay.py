@@ -27,7 +27,7 @@ _KEPT = frozenset(
     (
         *(LOG, "replay_no_stall", "replay_time_scale", "replay_redirect", "read_iolog_chunked"),
         *("ioengine", "iodepth", "filename", "direct", "buffered", "runtime", "ramp_time", "name"),
-        *("startdelay", "stonewall", "wait_for", "hipri", "cpus_allowed", "cpumask", "cmd_type"),
+        *("startdelay", "stonewall", "wait_for", "cpus_allowed", "cpumask", "cmd_type"),
         *("numa_cpu_nodes", "continue_on_error", "ignore_error", "zero_buffers", "iodepth_batch"),
         *("exec_prerun", "exec_postrun", "ioscheduler", "kb_base", "refill_buffers"),
         *("scramble_buffers", "exitall", "exit_what", "new_group"),
@@ -47,6 +47,7 @@ NO_EFFECT = "no effect beside read_iolog, as in fio"
 NOT_BESIDE = {
     "numjobs": "each clone replays the log, and a run replays one",
     "thinktime": "the times of the log are those between its I/Os; leave it out",
+    "hipri": "I/Os of a log are not polled; leave it out",
     "verify": "blocks of a log are not stamped; leave it out",
 }
 ALONE = "read_iolog: a run replays one log, and [{}] starts with it; import it alone (--section)"

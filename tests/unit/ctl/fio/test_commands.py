@@ -128,6 +128,40 @@ def test_flushes_follow_writes_of_zeroes() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"rw": "write", "fsync": 4}, "flushes (fsync, fdatasync)"),
+        ({"rw": "randtrim"}, "discards (rw)"),
+        ({"rw": "write", "write_mode": "zeroes"}, "writes of zeroes (write_mode, sg_write_mode)"),
+        ({"rw": "write", "zonemode": "zbd"}, "write pointers of zones (zonemode)"),
+        ({"rw": "write", "atomic": 1}, "atomic writes (atomic)"),
+        ({"rw": "rw", "sync": 1}, "writes with FUA (sync, writefua)"),
+    ],
+)
+def test_what_is_neither_striped_nor_polled_is_refused(options: dict[str, Any], told: str) -> None:
+    options = {"ioengine": "io_uring_cmd" if "write_mode" in options else "io_uring"} | options
+    why = []
+    for name, text in {"filename": "/dev/sda:/dev/sdb", "hipri": 1}.items():
+        try:
+            plan(**options, **{name: text})
+        except UsageError as error:
+            why.append(error.message)
+    striped = "filename: streams are striped over several devices, and {} are not"
+    polled = "hipri: I/O is polled for completions, but {} are not"
+    expected = [striped] * ("FUA" not in told) + [polled] * ("atomic" not in told)
+    assert [text.partition(";")[0] for text in why] == [text.format(told) for text in expected]
+
+
+def test_plain_io_is_striped_and_polled() -> None:
+    for kind in ("randrw", "write"):
+        planned = plan(rw=kind, ioengine="io_uring", filename="/dev/sda:/dev/sdb", hipri=1)
+        assert "--polled" in planned.command_line and len(planned.files) == 2
+    # Only writes have FUA and flushes.
+    planned = plan(rw="read", ioengine="io_uring", filename="/dev/sda", hipri=1, sync=1, fsync=4)
+    assert "--polled" in planned.command_line
+
+
 def test_placement_concerns_writes_only() -> None:
     options = {"ioengine": "io_uring_cmd", "fdp": 1, "plids": "0,1", "plid_select": "random"}
     assert refused(rw="randread", **options) == ""

@@ -94,6 +94,7 @@ def test_a_log_is_that_of_the_folder_of_the_command(
         ("thinktime=5", "thinktime: the times of the log"),
         ("verify=md5", "verify: blocks of a log are not stamped"),
         ("numjobs=2", "numjobs: each clone replays the log"),
+        ("hipri=1", "hipri: I/Os of a log are not polled"),
         ("max_latency=5", f"max_latency: {replay.NOT_KEPT}"),
         ("zonemode=zbd", f"zonemode: {replay.NOT_KEPT}"),
         ("replay_skip=write", "replay_skip: convert the trace"),
