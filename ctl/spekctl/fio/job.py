@@ -72,6 +72,14 @@ THINK = (
     "think times are after flushes as well, and shorter, so that their sum is that of fio, which"
     " pauses after writes only"
 )
+FLUSHED = "a stream of flushes"
+NONE_HAS_IT = "nothing: no I/O of the job has it"
+ONE_DIRECTION = "nothing: the job has one kind of I/O, as in fio"
+# Where options go that have an effect on writes only.
+_OF_WRITES = (
+    *("stream.fua", "stream.atomic", "stream.write_hint", "stream.compressible"),
+    *("stream.duplicate", "stream.fill", FLUSHED),
+)
 UNCHECKED = (
     "blocks that this run has not written are not checked; fio checks those of earlier runs, too"
 )
@@ -217,6 +225,7 @@ def plan_of(
         plan.differs(CLONES_TOGETHER)
     commands.set_zeroes(options, plan)
     commands.check_devices(plan)
+    _only_present(plan)
     zones.move_to_asus(plan)
     for name, text in job.options.items():
         if name in plan.mapped and defaults.is_off(name, text):
@@ -247,6 +256,16 @@ def _replay(job: Job, plan: Plan) -> Plan:
         plan.differs(CACHE)
     _not_done(options, plan)
     return plan
+
+
+def _only_present(plan: Plan) -> None:
+    """Map no option to a key that none of the streams has."""
+    present = {f"stream.{key}" for stream in plan.streams for key in stream}
+    if any(stream.get("operation") == "flush" for stream in plan.streams):
+        present.add(FLUSHED)
+    for name, place in plan.mapped.items():
+        if place in _OF_WRITES and place not in present:
+            plan.mapped[name] = NONE_HAS_IT
 
 
 def _may_end_apart(options: Reader, asked: Asked) -> bool:
@@ -457,8 +476,9 @@ def _write_hint(options: Reader) -> str | None:
 def _read_share(options: Reader, plan: Plan, kind: str) -> int:
     """Per cent of reads."""
     shares = {name: options.value(name, values.percent) for name in ("rwmixread", "rwmixwrite")}
+    mixed = kind in ("rw", "readwrite", "randrw")
     for name in shares:
-        options.went(name, "stream.read")
+        options.went(name, "stream.read" if mixed else ONE_DIRECTION)
     if kind in ("read", "randread"):
         return 100
     if kind in ("write", "randwrite", *TRIM):
@@ -524,7 +544,7 @@ def _flushes(options: Reader, plan: Plan) -> None:
     every = 0
     for name in ("fsync", "fdatasync"):
         every = options.value(name, values.whole) or every
-        options.went(name, "a stream of flushes")
+        options.went(name, FLUSHED)
     # Of every 100 * N I/Os as many write as the sum says, and a flush follows every Nth of them.
     writes = sum(
         int(stream["share"]) * (100 - int(stream["read"].rstrip("%")))

@@ -63,6 +63,23 @@ def test_pauses_keep_their_sum_beside_flushes() -> None:
     assert fio_job.THINK not in plan(rw="write", thinktime="1ms").differences
 
 
+@pytest.mark.parametrize("kind", ["randread", "trim"])
+def test_an_option_of_writes_goes_nowhere_in_other_jobs(kind: str) -> None:
+    options = {"sync": 1, "atomic": 1, "write_hint": "short", "fsync": 4, "fdatasync": 4}
+    options |= {"buffer_compress_percentage": 50, "dedupe_percentage": 50, "buffer_pattern": '"x"'}
+    planned = plan(rw=kind, **options)
+    assert {planned.mapped[name] for name in options} == {fio_job.NONE_HAS_IT}
+    written = plan(rw="write", **{name: options[name] for name in ("sync", "atomic", "fsync")})
+    assert written.mapped["sync"] == "stream.fua" and written.mapped["fsync"] == fio_job.FLUSHED
+
+
+def test_a_share_of_reads_goes_nowhere_in_a_job_of_one_direction() -> None:
+    for kind in ("read", "randwrite", "trim"):
+        planned = plan(rw=kind, rwmixread=70)
+        assert planned.mapped["rwmixread"] == fio_job.ONE_DIRECTION
+    assert plan(rw="randrw", rwmixread=70).mapped["rwmixread"] == "stream.read"
+
+
 def test_reads_are_not_flushed_and_not_forced(tmp_path: Path) -> None:
     converted = imported(tmp_path, HEAD + "rw=randread\nfsync=1\nsync=1\n")
     assert stream(converted).keys() & {"operation", "fua"} == set()
