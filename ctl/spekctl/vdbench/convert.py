@@ -57,6 +57,8 @@ BESIDE = (
 # Outstanding I/Os for each SD, seconds of a run, seconds of an interval, unless the file says.
 _THREADS, _ELAPSED, _INTERVAL = 8, "30", "1"
 _CURVE = ("10", "50", "70", "80", "90", "100")
+# As vdbench has it, for sums of fractions.
+_SKEW_MARGIN = Fraction(1, 10**6)
 _RUNS_MAX = 1000
 _SDS_MAX = 10000
 _COUNTED = re.compile("%0?[0-9]?d", re.ASCII)
@@ -516,7 +518,8 @@ def _skews(loads: Sequence[Definition]) -> list[Fraction]:
     without = given.count(Fraction(0))
     if len(loads) == 1:
         return [Fraction(1)]
-    if known > 1 or (loads and known != 1 and not without) or (known == 1 and without):
+    whole = abs(known - 1) <= _SKEW_MARGIN
+    if (known > 1 and not whole) or (loads and not whole and not without) or (whole and without):
         raise UsageError(f"skew: the shares of its workloads sum to {float(100 * known):g} %")
     return [share or (1 - known) / without for share in given]
 

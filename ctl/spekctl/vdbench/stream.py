@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -231,10 +232,7 @@ def _sizes(given: Given, notes: list[str]) -> list[tuple[int, str | int]]:
     if len(values) == 1:
         return [(_block(values[0]), 1)]
     if len(values) % 2 == 0:
-        return [
-            (_block(size), f"{share.removesuffix('%')}%")
-            for size, share in zip(values[::2], values[1::2], strict=True)
-        ]
+        return _distribution(values)
     if len(values) != 3:
         raise UsageError("xfersize: list sizes with their shares, or give (min,max,align)")
     low, high, align = (int(number("xfersize", text)[0]) for text in values)
@@ -246,6 +244,26 @@ def _sizes(given: Given, notes: list[str]) -> list[tuple[int, str | int]]:
     step = -(-count // SIZES_MAX)
     groups = [range(first, min(first + step, count)) for first in range(0, count, step)]
     return [(low + align * ((group[0] + group[-1]) // 2), len(group)) for group in groups]
+
+
+def _distribution(values: Sequence[str]) -> list[tuple[int, str | int]]:
+    """Sizes with shares. As in vdbench, these sum to 100 % when rounded; what is above that is
+    left out, and the last size has what is below."""
+    sizes = [_block(text) for text in values[::2]]
+    given = [number("xfersize", text)[0] for text in values[1::2]]
+    total = sum(given, Fraction(0))
+    if not Fraction("99.5") <= total < Fraction("100.5"):
+        raise UsageError(
+            f"xfersize: the shares of the sizes sum to {float(total):g} %, not to 100 %"
+        )
+    bounds = [min(total, Fraction(100)) for total in itertools.accumulate(given)]
+    bounds[-1] = Fraction(100)
+    parts = [bound - below for bound, below in zip(bounds, [Fraction(0), *bounds], strict=False)]
+    often = [(size, part) for size, part in zip(sizes, parts, strict=True) if part]
+    if all((part * 10**4).denominator == 1 for _, part in often):
+        return [(size, text_of(part / 100)) for size, part in often]
+    weights = shares([part for _, part in often])
+    return [(size, weight) for (size, _), weight in zip(often, weights, strict=True)]
 
 
 def _block(text: str) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spekctl.errors import UsageError
-from spekctl.vdbench import stream
+from spekctl.vdbench import convert, stream
 from spekctl.vdbench.parmfile import Definition
 from spekctl.vdbench.stream import Load
 from spekctl.workload import striped
@@ -377,3 +378,43 @@ def test_what_a_stream_cannot_be_is_refused_by_name(
 )
 def test_shares_are_exact(parts: list[Fraction], shares: list[str | int]) -> None:
     assert stream.shares([Fraction(part) for part in parts]) == shares
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes"),
+    [
+        ("4k,50,8k,50", {4096: "50%", 8192: "50%"}),
+        ("4k,39.35,8k,9.37,64k,51.29", {4096: "39.35%", 8192: "9.37%", 65536: "51.28%"}),
+        ("4k,60,8k,40.4,64k,0.05", {4096: "60%", 8192: "40%"}),
+        ("4k,60,8k,39.6", {4096: "60%", 8192: "40%"}),
+        ("4k,33.33333,8k,33.33333,16k,33.33334", {4096: 3333333, 8192: 3333333, 16384: 3333334}),
+    ],
+)
+def test_shares_of_sizes_sum_to_100_as_in_vdbench(
+    given: str, sizes: dict[int, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "file.parm"
+    path.write_text(f"sd=s,lun=/dev/sdb\nwd=w,sd=s,xfersize=({given})\nrd=r,wd=w,iorate=max\n")
+    (only,) = convert.load_steps(path)
+    (stream,) = only.workload.stream
+    assert {entry.size: entry.share for entry in stream.sizes} == sizes
+
+
+@pytest.mark.parametrize("given", ["4k,50,8k,49.4", "4k,50,8k,50.5"])
+def test_shares_of_sizes_that_do_not_sum_to_100_are_refused(given: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.parm"
+    path.write_text(f"sd=s,lun=/dev/sdb\nwd=w,sd=s,xfersize=({given})\nrd=r,wd=w,iorate=max\n")
+    with pytest.raises(UsageError, match="xfersize: the shares of the sizes sum to"):
+        convert.load_steps(path)
+
+
+def test_skews_sum_to_100_as_exactly_as_in_vdbench(tmp_path: Path) -> None:
+    path = tmp_path / "file.parm"
+    wds = "".join(f"wd=w{place},sd=s,skew={{}}\n" for place in range(3))
+    head, tail = "sd=s,lun=/dev/sdb\n", "rd=r,wd=*,iorate=100\n"
+    path.write_text(head + wds.format("33.3333", "33.3333", "33.3333") + tail)
+    (only,) = convert.load_steps(path)
+    assert len(only.workload.stream) == 3
+    path.write_text(head + wds.format("33.333", "33.333", "33.333") + tail)
+    with pytest.raises(UsageError, match=r"skew: the shares of its workloads sum to 99\.999 %"):
+        convert.load_steps(path)
