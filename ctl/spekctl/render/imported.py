@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from spekctl.workload import meaning
 from spekctl.workload.imported import (
     Client,
     Imported,
@@ -26,6 +27,8 @@ def report_lines(imported: Imported, taken: bool = False) -> Iterator[str]:
         yield f"different from {imported.program}: {text}"
     run, arrivals = imported.workload.run, imported.workload.arrival
     end_apart = arrivals and all(arrival.count or arrival.passes for arrival in arrivals)
+    # A replay ends with its trace.
+    end_apart = end_apart or meaning.replays(imported.workload)
     if not end_apart and run.time is None and run.count is None and run.passes is None:
         yield (
             f"different from {imported.program}: the workload does not say when it ends;"

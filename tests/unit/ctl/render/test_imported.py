@@ -38,6 +38,13 @@ def test_a_file_without_an_end_gets_ours(settings: tuple[str, ...], told: list[s
     assert lines("run.time=", *settings) == told
 
 
+def test_a_replay_ends_with_its_trace() -> None:
+    trace = {"name": "a", "pattern": "trace", "trace": {"files": ["a.iolog"]}}
+    head = {"name": "a", "summary": "A replay."}
+    workload = file.check({"workload": head, "stream": [trace]})
+    assert list(report_lines(Imported(workload, "fio"))) == []
+
+
 def test_the_command_line_comes_last() -> None:
     printed = lines("run.time=5s", differences=["it waits"], command_line=["--depth", "8"])
     assert printed == ["different from fio: it waits", "give to `spekctl run`: --depth 8"]
