@@ -291,6 +291,30 @@ def test_what_is_on_a_disk_stays_on_it(
     assert no_run_is_left(controller)
 
 
+def test_data_in_a_partition_that_only_the_kernel_knows_stay(
+    empty: str, controller: Controller, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As of blkdevparts, a device tree or addpart: the disk has no table, and its first and last
+    sectors hold nothing."""
+    identity = device.find(empty).identity
+    with partition(empty, 1, 2048, 8192) as part:
+        file_system(part)
+        before = digest(empty)
+        code, sentence = spekctl(capfd, *WRITE, "--write", "--device", empty)
+        assert (code, sentence) == (
+            ExitCode.REFUSED,
+            f"{empty} holds data: 1 partition that the kernel knows, without a table that libblkid"
+            f" reads, file system ext4 'precious' at byte {MIB + 1080}; to overwrite it, give"
+            f" --destroy {identity}",
+        )
+        assert digest(empty) == before
+        data = ("--data", "random")
+        code, _ = spekctl(capfd, *WRITE, *data, "--write", "--destroy", identity, "--device", empty)
+        assert code == ExitCode.OK
+        assert digest(empty) != before
+    assert no_run_is_left(controller)
+
+
 @pytest.mark.parametrize("how", ["read", "mapped"])
 def test_a_stale_page_cache_hides_no_data(
     how: str, empty: str, controller: Controller, capfd: pytest.CaptureFixture[str]

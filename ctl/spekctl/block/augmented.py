@@ -24,10 +24,11 @@ SUPERBLOCKS = 2
 AT_UUID = 16
 
 
-def signatures(fd: int) -> list[Signature]:
-    """The superblocks on the device open at @fd; fails closed."""
+def signatures(fd: int, first: int = 0) -> list[Signature]:
+    """The superblocks on the device open at @fd, or on its partition from byte @first on; fails
+    closed."""
     try:
-        head = os.pread(fd, SUPERBLOCKS * BLOCK_BYTES, 0)
+        head = os.pread(fd, SUPERBLOCKS * BLOCK_BYTES, first)
     except OSError as error:
         raise RefusedError(f"cannot probe the device for data: {error.strerror}") from error
     places = [
@@ -40,6 +41,6 @@ def signatures(fd: int) -> list[Signature]:
     from uuid import UUID
 
     return [
-        Signature(NAME, "cache", place, str(UUID(bytes=head[place:][AT_UUID : AT_UUID + 16])))
+        Signature(NAME, "cache", first + place, str(UUID(bytes=head[place + AT_UUID :][:16])))
         for place in places
     ]

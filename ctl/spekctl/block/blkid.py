@@ -27,6 +27,13 @@ _FOUND = 0
 _NOTHING = 1
 _LIMIT = 64
 
+# Usage of a table that libblkid reads, and of partitions that the kernel knows without one.
+TABLE = "partition-table"
+PARTITIONS = "partitions"
+
+# The place of a device as a whole.
+WHOLE = range(0)
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:
@@ -44,17 +51,21 @@ class Signature:
             "raid": "RAID member",
             "crypto": "encrypted volume",
             "other": "signature",
-            "partition-table": "partition table",
+            TABLE: "partition table",
         }.get(self.usage, self.usage)
         if self.type == "swap":
             return f"swap space{label} at byte {self.offset}"
+        if self.usage == PARTITIONS:
+            are = "partition" if self.label == "1" else "partitions"
+            return f"{self.label} {are} that the kernel knows, without a table that libblkid reads"
         if self.usage == "cache":
             return f"{self.type} of set {self.label} at byte {self.offset}"
         return f"{what} {self.type}{label} at byte {self.offset}"
 
 
-def signatures(fd: int) -> list[Signature]:
-    """All signatures on the device open at @fd; fails closed."""
+def signatures(fd: int, place: range = WHOLE) -> list[Signature]:
+    """All signatures on the device open at @fd, or on those of its bytes that are a partition's;
+    their offsets are those of the device. Fails closed."""
     try:
         library = ctypes.CDLL(_LIBRARY, use_errno=True)
     except OSError as error:
@@ -67,13 +78,14 @@ def signatures(fd: int) -> list[Signature]:
     if not probe:
         raise RefusedError("cannot probe the device for data: out of memory")
     try:
-        return _probe(library, probe, fd)
+        return _probe(library, probe, fd, place)
     finally:
         library.blkid_free_probe(probe)
 
 
-def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int) -> list[Signature]:
-    if library.blkid_probe_set_device(probe, fd, ctypes.c_int64(0), ctypes.c_int64(0)):
+def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int, place: range) -> list[Signature]:
+    first, length = ctypes.c_int64(place.start), ctypes.c_int64(len(place))
+    if library.blkid_probe_set_device(probe, fd, first, length):
         raise RefusedError("cannot probe the device for data: libblkid can't read it")
     library.blkid_probe_enable_superblocks(probe, 1)
     library.blkid_probe_set_superblocks_flags(
@@ -98,14 +110,14 @@ def _probe(library: ctypes.CDLL, probe: ctypes.c_void_p, fd: int) -> list[Signat
         if partition_table:
             signature = Signature(
                 type=partition_table,
-                usage="partition-table",
-                offset=_offset(_value(library, probe, b"PTMAGIC_OFFSET")),
+                usage=TABLE,
+                offset=place.start + _offset(_value(library, probe, b"PTMAGIC_OFFSET")),
             )
         else:
             signature = Signature(
                 type=_value(library, probe, b"TYPE") or "unknown",
                 usage=_value(library, probe, b"USAGE") or "other",
-                offset=_offset(_value(library, probe, b"SBMAGIC_OFFSET")),
+                offset=place.start + _offset(_value(library, probe, b"SBMAGIC_OFFSET")),
                 label=_value(library, probe, b"LABEL"),
             )
         signatures.append(signature)

@@ -37,6 +37,15 @@ class Roots:
 ROOTS = Roots()
 
 
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition that the kernel knows: its kernel name and number, and its bytes on the disk."""
+
+    name: str
+    number: int
+    place: range  # empty if sysfs does not say
+
+
 class Device(DeviceFacts, frozen=True, kw_only=True):
     """A block device: its properties in results, and its location."""
 
@@ -346,7 +355,25 @@ def read_stat(device: Device) -> DiskCounters | None:
 def related_names(device: Device, roots: Roots = ROOTS) -> list[str]:
     """Kernel names of the device itself and, for a disk, of its partitions."""
     partitions = [] if device.partition else _partitions(device.sysfs)
-    return [device.name, *(name for name, _ in partitions)]
+    return [device.name, *(each.name for each in partitions)]
+
+
+def partitions_on(device: Device, roots: Roots = ROOTS) -> list[Partition]:
+    """Partitions that begin on the bytes of the device, by whatever path the kernel knows them: all
+    of a disk, and of a partition those that are nested in it, as slices are. Their places are from
+    the first byte of the device on, and end with it. Two at the same place are listed once."""
+    disk = device.sysfs.parent if device.partition else device.sysfs
+    folders = [disk, *(roots.sys / "class" / "block" / name for name in device.other_paths)]
+    first = start_sector(device) * 512
+    nested: dict[tuple[int, int], Partition] = {}
+    for each in (each for folder in folders for each in _partitions(folder)):
+        start = each.place.start - first
+        stop = min(each.place.stop - first, device.bytes)
+        # A slice that has all of this partition is around it.
+        around = each.number == device.partition or (start, stop) == (0, device.bytes)
+        if 0 <= start < stop and not (device.partition and around):
+            nested.setdefault((start, stop), Partition(each.name, each.number, range(start, stop)))
+    return list(nested.values())
 
 
 def names_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[str]:
@@ -355,7 +382,7 @@ def names_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[str]:
     names: list[str] = []
     for disk in device.other_paths:
         partitions = _partitions(roots.sys / "class" / "block" / disk)
-        wanted = [name for name, number in partitions if device.partition in (0, number)]
+        wanted = [each.name for each in partitions if device.partition in (0, each.number)]
         names += [disk.replace("!", "/"), *wanted]
     return names
 
@@ -367,7 +394,7 @@ def claims_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[Device]:
     wanted: list[Device] = []
     for disk in device.other_paths:
         folder = roots.sys / "class" / "block" / disk
-        names = [name for name, number in _partitions(folder) if number == device.partition]
+        names = [each.name for each in _partitions(folder) if each.number == device.partition]
         name = names[0].replace("/", "!") if names else disk
         major, _, minor = _text(folder.parent / name / "dev").partition(":")
         # Who holds that path is asked, and not who holds the unit: the claim of @device is ours.
@@ -376,15 +403,24 @@ def claims_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[Device]:
     return wanted
 
 
-def _partitions(disk: Path) -> list[tuple[str, int]]:
-    """Kernel names and numbers of the partitions of the disk whose folder in sysfs is @disk."""
+def _partitions(disk: Path) -> list[Partition]:
+    """The partitions of the disk whose folder in sysfs is @disk."""
     with contextlib.suppress(OSError):
-        return sorted(
-            (entry.name.replace("!", "/"), number)
+        partitions = [
+            Partition(entry.name.replace("!", "/"), number, _place(entry))
             for entry in disk.iterdir()
             if (number := _number(entry / "partition"))
-        )
+        ]
+        return sorted(partitions, key=lambda each: each.name)
     return []
+
+
+def _place(partition: Path) -> range:
+    """The bytes of a disk that the partition has whose folder in sysfs is @partition."""
+    start, sectors = _text(partition / "start"), _number(partition / "size")
+    if not start.isdigit():
+        return range(0)
+    return range(int(start) * 512, (int(start) + sectors) * 512)
 
 
 def _is_uninteresting(name: str, directory: Path) -> bool:

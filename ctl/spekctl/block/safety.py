@@ -25,9 +25,11 @@ from spekctl.block import augmented, blkid, opening, replaced, state_log
 from spekctl.block.device import (
     ROOTS,
     Device,
+    Partition,
     Roots,
     claims_on_other_paths,
     names_on_other_paths,
+    partitions_on,
     related_names,
 )
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
@@ -118,10 +120,13 @@ def explain_busy(
     return "; ".join(texts)
 
 
-def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
-    """Signatures on the claimed device, read through a descriptor checked to be that device, and
-    from the device itself: what others have read before it was written by another path is in the
-    page cache for as long as they have it open."""
+def signatures_on(device: Device, diskseq: int, roots: Roots = ROOTS) -> list[blkid.Signature]:
+    """Signatures on the claimed device and its partitions, read through a descriptor checked to be
+    that device, and from the device itself: what others have read before it was written by another
+    path is in the page cache for as long as they have it open.
+
+    The kernel knows partitions without a table that libblkid reads: from its command line or a
+    device tree, from a program such as addpart, or by a format that only the kernel knows."""
     try:
         number = (device.major, device.minor)
         fd = opening.open_block_device(device.path, os.O_RDONLY, number)
@@ -140,9 +145,24 @@ def signatures_on(device: Device, diskseq: int) -> list[blkid.Signature]:
         if diskseq and seq and seq != diskseq:
             raise replaced.refusal(device, seq)
         _drop_cache(device, fd)
-        return blkid.signatures(fd) + augmented.signatures(fd) + state_log.signatures(fd)
+        return _read_signatures(fd, partitions_on(device, roots))
     finally:
         os.close(fd)
+
+
+def _read_signatures(fd: int, partitions: Sequence[Partition]) -> list[blkid.Signature]:
+    signatures = blkid.signatures(fd) + augmented.signatures(fd) + state_log.signatures(fd)
+    if partitions and not any(signature.usage == blkid.TABLE for signature in signatures):
+        signatures.append(
+            blkid.Signature(blkid.PARTITIONS, blkid.PARTITIONS, 0, str(len(partitions)))
+        )
+    for partition in partitions:
+        first = partition.place.start
+        inside = blkid.signatures(fd, partition.place)
+        inside += augmented.signatures(fd, first) + state_log.signatures(fd, first)
+        # A partition from byte 0 on has those of the disk.
+        signatures += [signature for signature in inside if signature not in signatures]
+    return signatures
 
 
 def _drop_cache(device: Device, fd: int) -> None:
@@ -244,10 +264,12 @@ def check_again(
     A command that claims another path finds this claim and gives up at once, so it is waited for.
 
     Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
-    place of one does not matter.
+    place of one does not matter; and the kernel knows the partitions of a table until it is told.
     """
     refuse_users(device, roots, known, PATIENCE)
     types = {signature.type for signature in before}
+    if any(signature.usage == blkid.TABLE for signature in before):
+        types.add(blkid.PARTITIONS)
     new = [data for data in signatures_on(device, diskseq) if data.type not in types]
     if new:
         raise RefusedError(

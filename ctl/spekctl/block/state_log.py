@@ -13,10 +13,10 @@ NAME = "spek_state_log"
 MAGIC = b"SPEKACKS"
 
 
-def signatures(fd: int) -> list[Signature]:
-    """The log on the device open at @fd; fails closed."""
+def signatures(fd: int, first: int = 0) -> list[Signature]:
+    """The log on the device open at @fd, or on its partition from byte @first on; fails closed."""
     try:
-        head = os.pread(fd, len(MAGIC), 0)
+        head = os.pread(fd, len(MAGIC), first)
     except OSError as error:
         raise RefusedError(f"cannot probe the device for data: {error.strerror}") from error
-    return [Signature(NAME, "other", 0)] if head == MAGIC else []
+    return [Signature(NAME, "other", first)] if head == MAGIC else []
