@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 from lib.ctl.verified import contents_of
-from lib.guest.disks import mapped_disk, null_disk, scsi_disk, settle
+from lib.guest.disks import mapped_disk, null_disk, partition, scsi_disk, settle
 from lib.guest.modules import unload_soon
 
 from spekctl import cli
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.any_kernel
 KIB, MIB = 1 << 10, 1 << 20
 HEADER = struct.Struct("=QQQQQIHHQ")
 MAGIC = 0x3130504D54534B50
-DATA_ERRORS = 6
+USAGE, DATA_ERRORS = 2, 6
 Spekctl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 MIXED = """
@@ -105,10 +105,11 @@ def load(
     return result_of(done)
 
 
-def check(spekctl: Spekctl, node: str, state: Path, code: int = 0) -> Any:
+def check(spekctl: Spekctl, node: str, state: Path, code: int = 0, *options: str) -> Any:
     """spekctl verify; its report."""
     done = spekctl(
-        *("verify", "--device", node, "--from", str(state), "--progress", "none", "--json")
+        *("verify", "--device", node, "--from", str(state), "--progress", "none", "--json"),
+        *options,
     )
     assert done.returncode == code, done.stdout[-3000:] + done.stderr
     return result_of(done)
@@ -263,6 +264,31 @@ def stamped_at(stamped: dict[int, tuple[int, ...]], run: int, before: dict[int, 
     """True if @run is not the one that wrote what was there @before."""
     known = {HEADER.unpack_from(data)[2] for data in before.values()}
     return run not in known
+
+
+def test_equal_partitions_of_a_disk_are_told_apart(
+    spek_module: Path, spekctl: Spekctl, tmp_path: Path
+) -> None:
+    """They have the names of their disk, and each is as large as the other."""
+    state, one_part = tmp_path / "state", tmp_path / "second"
+    with (
+        null_disk(16, memory_backed=1) as node,
+        partition(node, 1, 2048, 8192) as first,
+        partition(node, 2, 16384, 8192) as second,
+    ):
+        load(spekctl, "random-write-4k", first, "--device", second, "--verify-state", str(state))
+        saved = json.loads(state.read_text())
+        assert [device["facts"]["start_bytes"] for device in saved["devices"]] == [MIB, 8 * MIB]
+        for left, right in ((first, second), (second, first)):
+            report = check(spekctl, left, state, 0, "--device", right)
+            assert report["ok"] and report["counts"]["checked"] > 0
+
+        load(spekctl, "random-write-4k", second, "--verify-state", str(one_part))
+        words = ("--from", str(one_part), "--progress", "none")
+        refused = spekctl("verify", "--device", first, *words)
+        assert refused.returncode == USAGE
+        assert f"its place on the disk is byte {MIB}, that of {second} was" in refused.stderr
+        assert check(spekctl, second, one_part)["ok"]
 
 
 def test_lost_writes_and_what_was_never_written(

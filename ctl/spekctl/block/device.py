@@ -69,7 +69,7 @@ class Device(DeviceFacts, frozen=True, kw_only=True):
         known = {name: getattr(self, name) for name in DeviceFacts.__struct_fields__}
         known["path"] = recorded.text(self.path)
         known["diskseq"] = diskseq or self.diskseq
-        return TargetFacts(**known, disk_before=before)
+        return TargetFacts(**known, disk_before=before, start_bytes=start_sector(self) * 512)
 
     @property
     def identity(self) -> str:

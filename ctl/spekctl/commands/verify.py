@@ -50,7 +50,7 @@ def command(
     Every block that the run could have written is read once and compared in the kernel, which
     tells flipped bits, misdirected, lost and torn writes apart. Nothing is written. The devices
     must be those of the file; their names may have changed. Give devices without serial number and
-    WWN in the order of the run's result.
+    WWN, or with those of another one, in the order of the run's result.
 
     With a log of --state-on, each block has to hold the last write that was acknowledged and then
     flushed, or a later one.
@@ -79,6 +79,9 @@ def command(
             view = choose(progress, f"verify {' '.join(subject.path for subject in subjects)}")
             if kept is not None:
                 view.note(kept.text)
+            if same := verify_state.alike(subjects):
+                names = ", ".join(subject.path for subject in same)
+                view.note(f"nothing tells {names} apart: they are taken in the order given")
             try:
                 report = recheck.check(
                     kernel,

@@ -53,3 +53,7 @@ class TargetFacts(DeviceFacts, frozen=True):
     """Properties of a target, read before the run."""
 
     disk_before: DiskCounters | None
+    start_bytes: Annotated[
+        int | None,
+        Meta(description="First byte on its disk, 0 for a disk; null in files of old versions."),
+    ] = None

@@ -8,6 +8,7 @@ JSON; the states of grains are little-endian numbers of 64 bits, compressed, as 
 from __future__ import annotations
 
 import base64
+import re
 import sys
 import zlib
 from array import array
@@ -19,7 +20,7 @@ import msgspec
 from msgspec import Meta
 
 from spekctl import files
-from spekctl.block.device import Device
+from spekctl.block.device import Device, start_sector
 from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
@@ -122,9 +123,9 @@ def parts_of(state: SavedState, path: Path) -> list[MapInfo]:
 
 
 def in_order(state: SavedState, devices: Sequence[Device]) -> list[Device]:
-    """The devices in the order of the file, as far as serial numbers and WWNs tell them apart. A
-    run has devices that asus have of their own after those that it is striped over, however they
-    were named."""
+    """The devices in the order of the file, as far as serial numbers, WWNs and places on a disk
+    tell them apart. A run has devices that asus have of their own after those that it is striped
+    over, however they were named."""
     left = list(devices)
     places: dict[int, Device] = {}
     # One that has exactly the saved names is not left to one that had none.
@@ -139,14 +140,38 @@ def in_order(state: SavedState, devices: Sequence[Device]) -> list[Device]:
     return [places[place] for place in sorted(places)] + left
 
 
+def alike(devices: Sequence[Device]) -> list[Device]:
+    """Devices that nothing tells apart from another one: they have to be given in order."""
+    known = [(*_identity(device), start_sector(device)) for device in devices]
+    return [device for device, each in zip(devices, known, strict=True) if known.count(each) > 1]
+
+
 def _are_equal(facts: TargetFacts, device: Device) -> bool:
-    return _identity(facts) == _identity(device)
+    return _identity(facts) == _identity(device) and _is_there(facts, device)
+
+
+def _is_there(facts: TargetFacts, device: Device) -> bool:
+    """At its place on the disk: partitions have the serial number and WWN of their disk."""
+    was, now = _place(facts, device)
+    return was == now
+
+
+def _place(facts: TargetFacts, device: Device) -> tuple[str, str]:
+    """Where a device was on its disk, and where it is now. Earlier versions had nothing of that but
+    the number of a partition, at the end of its name."""
+    if facts.start_bytes is not None:
+        return f"byte {facts.start_bytes}", f"byte {start_sector(device) * 512}"
+    if not device.partition:
+        return "", ""
+    number = re.search(r"\d+$", facts.name)
+    return f"partition {number[0] if number else 0}", f"partition {device.partition}"
 
 
 def _may_be_same(facts: TargetFacts, device: Device) -> bool:
     sizes = (facts.bytes, facts.logical_block) == (device.bytes, device.logical_block)
     names = ((facts.serial, device.serial), (facts.wwn, device.wwn))
-    return sizes and all(not was or was == now for was, now in names)
+    alike_named = all(not was or was == now for was, now in names)
+    return sizes and alike_named and _is_there(facts, device)
 
 
 def _identity(device: Device | TargetFacts) -> tuple[str, str, int, int]:
@@ -168,6 +193,7 @@ def check_devices(path: Path, state: SavedState, devices: Sequence[Device]) -> N
             ("WWN", facts.wwn, device.wwn),
             ("capacity", f"{facts.bytes} bytes", f"{device.bytes} bytes"),
             ("logical block", f"{facts.logical_block} bytes", f"{device.logical_block} bytes"),
+            ("place on the disk", *_place(facts, device)),
         ):
             if was and was != now:
                 raise UsageError(

@@ -14,6 +14,7 @@ import pytest
 from lib.ctl.verified import config_of, info_of
 from lib.fakes.machine import disk
 
+from spekctl.block.device import Device
 from spekctl.errors import UsageError
 from spekctl.kernel.records import MapInfo
 from spekctl.run import verify_state
@@ -172,3 +173,71 @@ def test_a_damaged_file_is_refused(saved: Path, damage: Any, sentence: str) -> N
     saved.write_text(json.dumps(state))
     with pytest.raises(UsageError, match=sentence):
         verify_state.parts_of(verify_state.load(saved), saved)
+
+
+# --- partitions of one disk ----------------------------------------------------------------------
+
+
+def partition(folder: Path, number: int, name: str = "fake", **changes: Any) -> Device:
+    """A partition of a disk that is cut into equal parts: it has the names of the disk."""
+    sysfs = folder / f"part{number}"
+    sysfs.mkdir(parents=True, exist_ok=True)
+    (sysfs / "start").write_text(f"{2048 * number}\n")
+    named = {"path": f"/dev/{name}{number}", "name": f"{name}{number}", "partition": number}
+    return disk(**{**named, "disk": name, "sysfs": sysfs, **changes})
+
+
+def without_places(path: Path) -> verify_state.SavedState:
+    """As earlier versions wrote the file."""
+    fields = json.loads(path.read_text())
+    for entry in fields["devices"]:
+        del entry["facts"]["start_bytes"]
+    path.write_text(json.dumps(fields))
+    return verify_state.load(path)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_partitions_are_put_into_the_order_of_the_file(tmp_path: Path, old: bool) -> None:
+    path = tmp_path / "state"
+    first, second = (partition(tmp_path, number) for number in (1, 2))
+    state = state_of(path, first, second)
+    if old:
+        state = without_places(path)
+    # The disk has another name after a reboot.
+    first, second = (partition(tmp_path, number, "new") for number in (1, 2))
+    ordered = verify_state.in_order(state, [second, first])
+    assert ordered == [first, second]
+    assert verify_state.alike(ordered) == []
+    verify_state.check_devices(path, state, ordered)
+
+
+@pytest.mark.parametrize(
+    ("old", "told"),
+    [
+        (False, "its place on the disk is byte 2097152, that of /dev/fake1 was byte 1048576"),
+        (True, "its place on the disk is partition 2, that of /dev/fake1 was partition 1"),
+    ],
+)
+def test_another_partition_of_the_disk_is_refused(tmp_path: Path, old: bool, told: str) -> None:
+    """It is as large and has the same serial number: its blocks would all be reported as wrong."""
+    path = tmp_path / "state"
+    state = state_of(path, partition(tmp_path, 1))
+    if old:
+        state = without_places(path)
+    devices = verify_state.in_order(state, [partition(tmp_path, 2)])
+    with pytest.raises(UsageError) as refusal:
+        verify_state.check_devices(path, state, devices)
+    assert told in refusal.value.message
+
+
+def test_a_partition_that_became_known_by_a_name_keeps_its_place(tmp_path: Path) -> None:
+    """Of an md array without a UUID then."""
+    path = tmp_path / "state"
+    state = state_of(path, *(partition(tmp_path, number, serial="") for number in (1, 2)))
+    first, second = (partition(tmp_path, number, serial="a1:b2") for number in (1, 2))
+    assert verify_state.in_order(state, [second, first]) == [first, second]
+
+
+def test_what_nothing_tells_apart_is_named() -> None:
+    first, second, third = disk(), disk("/dev/fake1"), disk("/dev/fake2", serial="S2")
+    assert verify_state.alike([first, third, second]) == [first, second]
