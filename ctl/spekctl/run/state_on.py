@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from msgspec import structs
 
 from spekctl import files, units
-from spekctl.block import opening, safety
+from spekctl.block import drives, opening, safety
 from spekctl.block.device import Device
 from spekctl.errors import NotPermittedError, RefusedError, SpekError, UsageError
 from spekctl.kernel.gen.spek_records import LOG_RECORD_BYTES
@@ -53,7 +53,7 @@ def with_state_on(request: Request, device: Device) -> Request:
     if request.log is not None:
         raise UsageError("--state-on takes the records that --log would write: give one of them")
     for target in request.devices:
-        if _is_same(target, device):
+        if drives.have_one_in_common(target, device):
             raise UsageError(
                 f"--state-on {device.path} is on the same disk as {target.path}: a power cut would"
                 " hit both; give another disk"
@@ -63,11 +63,6 @@ def with_state_on(request: Request, device: Device) -> Request:
     records = recorder.default_buffer(len(config.cpus))
     config = structs.replace(config, log_records=records)
     return dataclasses.replace(request, config=config, state_on=device)
-
-
-def _is_same(target: Device, device: Device) -> bool:
-    disks = {target.disk, *target.other_paths}
-    return not disks.isdisjoint({device.disk, *device.other_paths})
 
 
 def _check_workload(request: Request) -> None:
