@@ -259,23 +259,31 @@ def deliver(data: bytes | Iterable[bytes], output: Path) -> None:
         with putting(output) as file:
             file.writelines(parts)
     except SpekError as error:
-        import tempfile
-
         import click
 
         try:
-            with tempfile.NamedTemporaryFile(
-                prefix="spekctl-", suffix=output.suffix or ".json", delete=False
-            ) as kept:
-                kept.writelines(parts)
+            kept = keep(parts, output.suffix or ".json")
         except OSError:
-            with contextlib.suppress(OSError, NameError):
-                os.unlink(kept.name)
             click.echo(f"spekctl: {error.message}; the result follows on standard output", err=True)
             for part in parts:
                 click.echo(part.decode(), nl=False)
             raise error from None
-        raise SpekError(f"{error.message}; the result is in {kept.name}") from error
+        raise SpekError(f"{error.message}; the result is in {kept}") from error
+
+
+def keep(parts: Iterable[bytes], suffix: str) -> str:
+    """Write what cannot be written to its place into a temporary file that stays. Return: its name.
+    OSError if there is no room for it either; no part of it is left then."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(prefix="spekctl-", suffix=suffix, delete=False) as file:
+        try:
+            file.writelines(parts)
+            file.flush()
+        except OSError:
+            os.unlink(file.name)
+            raise
+    return file.name
 
 
 def folder_name(method: str, devices: Iterable[str]) -> str:

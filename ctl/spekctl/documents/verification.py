@@ -89,3 +89,6 @@ class VerifyResult(Part, frozen=True):
         list[WrongBlock], Meta(description="The first wrong blocks of the load and the pass.")
     ] = msgspec.field(default_factory=list)
     state_file: Annotated[str, Meta(description="File of the write states; empty: not kept.")] = ""
+    state_trouble: Annotated[
+        str, Meta(description="Why they are not in the file that was asked for; else empty.")
+    ] = ""

@@ -187,7 +187,9 @@ def _outcome(
         )
     if verified is not None:
         text += f"; {verified.text}"
-    sound = verified is None or (verified.complete and not verified.mismatches)
+    sound = verified is None or (
+        verified.complete and not verified.mismatches and not verified.state_trouble
+    )
     return Outcome(
         state=info.state,
         reason=info.reason,

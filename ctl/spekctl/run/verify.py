@@ -16,11 +16,11 @@ from typing import Literal
 
 from msgspec import structs
 
-from spekctl import recorded, units
+from spekctl import files, recorded, units
 from spekctl.block import zones
 from spekctl.documents.device import DeviceFacts, TargetFacts
 from spekctl.documents.verification import VerifyCounts, VerifyResult, WrongBlock
-from spekctl.errors import UsageError
+from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import MapInfo, MismatchInfo, Reason, RunInfo, RunState, VerifyInfo
 from spekctl.run.job import Interrupts, Request
@@ -459,15 +459,14 @@ def conclude(
     wrong = [
         block_of(mismatch, "load", facts, request.config) for mismatch in kernel.mismatches(info.id)
     ]
-    passed, trouble, state_file, skipped = None, "", "", 0
+    passed, trouble, state_file, state_trouble, skipped = None, "", "", "", 0
     if info.state is not RunState.DONE:
         trouble = "the device did not answer"
     else:
         if request.verify_state is not None:
-            from spekctl.run import verify_state
-
-            verify_state.save(request.verify_state, kernel, request.config, info, facts)
-            state_file = recorded.text(str(request.verify_state))
+            state_file, state_trouble = _save_state(
+                request.verify_state, kernel, request.config, info, facts
+            )
         if interrupts.count:
             trouble = "the run was interrupted"
         elif info.reason is Reason.DEVICE_GONE:
@@ -501,7 +500,8 @@ def conclude(
     return VerifyResult(
         mismatches=total,
         complete=complete,
-        text=sentence(total, complete, trouble, skipped),
+        text=sentence(total, complete, trouble, skipped)
+        + f"; the write states were not saved: {state_trouble}" * bool(state_trouble),
         stamp_id=info.stamp_id,
         grain_bytes=info.grain_bytes,
         map_bytes=sum(target.map_bytes for target in info.targets)
@@ -512,7 +512,30 @@ def conclude(
         final=counts_of(passed.info) if passed else None,
         first=wrong,
         state_file=state_file,
+        state_trouble=state_trouble,
     )
+
+
+def _save_state(
+    path: Path, kernel: Kernel, config: RunConfig, info: RunInfo, facts: Sequence[TargetFacts]
+) -> tuple[str, str]:
+    """Save the write states. Return: the file that has them, and why that is not @path. The load
+    may have taken hours: its result and the read-back do not depend on a disk that is full."""
+    from spekctl.run import verify_state
+
+    try:
+        data = verify_state.encoded(kernel, config, info, facts)
+    except (SpekError, MemoryError) as error:
+        return "", recorded.text(str(error) or "out of memory")
+    try:
+        files.write(path, data)
+    except SpekError as error:
+        try:
+            kept = files.keep([data], path.suffix)
+        except OSError:
+            return "", recorded.text(error.message)
+        return kept, recorded.text(f"{error.message}; they are in {kept}")
+    return recorded.text(str(path)), ""
 
 
 def blocks_of(spans: Sequence[Span], info: RunInfo) -> int:

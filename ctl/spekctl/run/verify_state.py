@@ -85,6 +85,13 @@ def save(
     path: Path, kernel: Kernel, config: RunConfig, info: RunInfo, facts: Sequence[TargetFacts]
 ) -> None:
     """Save the state of a run that is DONE."""
+    files.write(path, encoded(kernel, config, info, facts))
+
+
+def encoded(
+    kernel: Kernel, config: RunConfig, info: RunInfo, facts: Sequence[TargetFacts]
+) -> bytes:
+    """The file of a run that is DONE."""
     parts = kernel.map_get(info.id)
     devices = [
         DeviceState(
@@ -102,7 +109,7 @@ def save(
         grain_bytes=info.grain_bytes,
         devices=devices,
     )
-    files.write(path, files.encode(state))
+    return files.encode(state)
 
 
 def load(path: Path) -> SavedState:

@@ -19,7 +19,8 @@ from lib.fakes.machine import disk, use_fakes
 from spekctl.block import device
 from spekctl.block.zones import Zone
 from spekctl.documents.device import DiskCounters
-from spekctl.errors import UsageError
+from spekctl.documents.result import Result
+from spekctl.errors import ExitCode, SpekError, UsageError
 from spekctl.kernel.records import (
     MapInfo,
     MismatchInfo,
@@ -27,7 +28,7 @@ from spekctl.kernel.records import (
     VerifyInfo,
 )
 from spekctl.render.progress import LineProgress
-from spekctl.run import job, request, verify
+from spekctl.run import ending, job, request, verify, verify_state
 from spekctl.run.measure import measure
 from spekctl.workload import file
 from spekctl.workload.config import Extent, ResolvedAsu
@@ -251,6 +252,79 @@ def test_the_final_pass_is_not_taken_for_somebody_elses_io(
     # Nobody writes between the run and the pass, nor between two runs of the pass.
     assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
     assert kernel.claim is not None and not kernel.claimed
+
+
+class WrongKernel(MappedKernel):
+    """Its load has found wrong blocks."""
+
+    def run_get(self, run: int) -> RunInfo:
+        return replace(super().run_get(run), verify=VerifyInfo(mismatches=2, corrupt=2))
+
+
+def verified_run(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, state: Path
+) -> tuple[Result, ExitCode]:
+    """A run with --verify and --verify-state; its result and exit code."""
+    use_fakes(monkeypatch, kernel, tmp_path)
+    shape = Options(verify=True, write=True, time_ns=3 * 10**9)
+    wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
+    with job.Interrupts() as interrupts:
+        result = measure(
+            kernel,
+            replace(wanted, verify_state=state),
+            LineProgress(quiet=True),
+            interrupts,
+            None,
+        )
+        return result, ending.exit_code_of(result, interrupts)
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_a_state_that_cannot_be_saved_does_not_lose_the_result(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, room: bool
+) -> None:
+    """Everything is read back, and what that and the load have found is reported."""
+    kernel = WrongKernel()
+    kernel.written = [MapInfo(0, 0, 0, states(4))]
+    temporary = tmp_path / "temporary"
+    if room:
+        temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    state = tmp_path / "gone" / "state"
+    result, code = verified_run(kernel, monkeypatch, tmp_path, state)
+    assert code == ExitCode.DATA_ERRORS and not result.outcome.ok
+    done = result.verify
+    assert done is not None and done.final is not None and done.mismatches >= 2
+    kept = [str(path) for path in temporary.glob("*")]
+    assert len(kept) == room and done.state_file == "".join(kept)
+    trouble = f"cannot write {state}: No such file or directory"
+    assert done.state_trouble == trouble + f"; they are in {done.state_file}" * room
+    assert done.text.endswith(f"; the write states were not saved: {done.state_trouble}")
+    if room:
+        assert verify_state.load(Path(kept[0])).devices[0].states
+
+
+@pytest.mark.parametrize("failure", [SpekError("run 7 changed during 8 dumps"), MemoryError()])
+def test_states_that_cannot_be_read_do_not_lose_the_result(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: Exception
+) -> None:
+    def fails(run: int) -> list[MapInfo]:
+        raise failure
+
+    kernel = MappedKernel()
+    monkeypatch.setattr(kernel, "map_get", fails)
+    result, code = verified_run(kernel, monkeypatch, tmp_path, tmp_path / "state")
+    assert code == ExitCode.RUN_FAILED and not result.outcome.ok
+    assert result.verify is not None and result.verify.state_file == ""
+    assert result.verify.state_trouble == (str(failure) or "out of memory")
+
+
+def test_a_state_that_was_saved_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    result, _ = verified_run(MappedKernel(), monkeypatch, tmp_path, state)
+    assert result.verify is not None
+    assert (result.verify.state_file, result.verify.state_trouble) == (str(state), "")
+    assert verify_state.load(state).stamp_id == result.verify.stamp_id
 
 
 @pytest.mark.parametrize(
