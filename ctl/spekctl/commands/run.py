@@ -723,9 +723,10 @@ def _with_state(request: Request, asked: RunOptions) -> Request:
         raise UsageError("--verify-state needs --verify as well")
 
     from spekctl import files
+    from spekctl.run import verify
 
     files.check_writable(asked.verify_state, streams=False)
-    return dataclasses.replace(request, verify_state=asked.verify_state)
+    return verify.with_state(request, asked.verify_state)
 
 
 def _with_state_on(request: Request, asked: RunOptions) -> Request:

@@ -18,6 +18,7 @@ from msgspec import structs
 
 from spekctl import files, recorded, units
 from spekctl.block import zones
+from spekctl.block.device import Device
 from spekctl.documents.device import DeviceFacts, TargetFacts
 from spekctl.documents.verification import VerifyCounts, VerifyResult, WrongBlock
 from spekctl.errors import SpekError, UsageError
@@ -39,6 +40,8 @@ KINDS = ("corrupt", "misdirected", "stale", "torn", "unwritten", "unstamped", "f
 # What has no address, or is done to a zone as a whole.
 COMMANDS = ("flush", "zone-reset", "zone-finish", "zone-open", "zone-close")
 STATE_BYTES = 8
+# The part of the free memory that states may take if they are saved: 1 / _SAVED.
+_SAVED = 4
 GRAIN_MAX = 1 << 20
 PASS_BYTES = 1 << 20
 PASS_DEPTH = 8
@@ -86,11 +89,7 @@ def prepare(
     config: RunConfig, targets: Sequence[Target], available: Callable[[], int] | None = None
 ) -> tuple[RunConfig, str]:
     """The configuration of a verified run, and its memory; refused if that is too much."""
-    grain = grain_of(config)
-    if any(asu.zone_bytes for asu in config.asus):
-        # Where zones begin and end their data only the device knows (kmod/load/verify.c).
-        grain = min(grain, *(target.logical_block for target in targets))
-    need = map_bytes_of(config, grain)
+    grain, need = _memory_of(config, targets)
     room = (available or memory_available)() // 2
     if need > room:
         raise UsageError(
@@ -109,6 +108,30 @@ def prepare(
         remark += f"; writes are atomic: {units.format_bytes(grain)} with parts of two are torn"
     stamp = secrets.randbits(63) | 1
     return structs.replace(config, stamp_id=stamp, verify_atomic=int(atomic)), remark
+
+
+def _memory_of(config: RunConfig, targets: Sequence[Target | Device]) -> tuple[int, int]:
+    """Bytes of the devices for each state, and of kernel memory for all of them."""
+    grain = grain_of(config)
+    if any(asu.zone_bytes for asu in config.asus):
+        # Where zones begin and end their data only the device knows (kmod/load/verify.c).
+        grain = min(grain, *(target.logical_block for target in targets))
+    return grain, map_bytes_of(config, grain)
+
+
+def with_state(request: Request, path: Path, available: Callable[[], int] | None = None) -> Request:
+    """The request with a file of the write states; UsageError if there is not the memory to make
+    it: the kernel has them, and spekctl its answers and what it takes out of these."""
+    _, need = _memory_of(request.config, request.devices)
+    room = (available or memory_available)() // _SAVED
+    if need > room:
+        raise UsageError(
+            f"--verify-state needs several times the {units.format_bytes(need)} of kernel memory"
+            f" of --verify to save what was written; at most {units.format_bytes(room)}, a quarter"
+            " of what is free, may be used: a workload with a smaller address range or larger"
+            " blocks needs less"
+        )
+    return replace(request, verify_state=path)
 
 
 def is_atomic(config: RunConfig) -> bool:

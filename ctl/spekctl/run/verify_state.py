@@ -12,6 +12,7 @@ import re
 import sys
 import zlib
 from array import array
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -92,13 +93,18 @@ def encoded(
     kernel: Kernel, config: RunConfig, info: RunInfo, facts: Sequence[TargetFacts]
 ) -> bytes:
     """The file of a run that is DONE."""
-    parts = kernel.map_get(info.id)
+    states: list[list[States]] = [[] for _ in info.targets]
+    parts = deque(kernel.map_get(info.id))
+    while parts:
+        # Each is given back before the next is packed: together they are as large as the map.
+        part = parts.popleft()
+        states[part.target].append(packed_part(part))
     devices = [
         DeviceState(
             facts=facts[index],
             map_start=target.map_start,
             map_bytes=target.map_bytes,
-            states=[packed_part(part) for part in parts if part.target == index],
+            states=states[index],
         )
         for index, target in enumerate(info.targets)
     ]

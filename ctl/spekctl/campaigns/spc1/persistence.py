@@ -8,7 +8,6 @@ and everything is read back once more, against the file that says what was writt
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 import time
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from spekctl.documents.spc1 import MINUTE, SECOND, Persistence, Step
 from spekctl.documents.verify import VerifyReport
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
-from spekctl.run import job, recheck, verify_state
+from spekctl.run import job, recheck, verify, verify_state
 from spekctl.run.holding import Holding
 from spekctl.run.measure import measure
 
@@ -85,9 +84,7 @@ def _write(
     bsu = max(1, level * PERCENT // 100)
     step = Step("sustain", "persistence", PERCENT, bsu, 0, time_ns)
     view.begin(f"persistence: writing, {bsu} BSU", time_ns / 1e9, 0.0)
-    request = dataclasses.replace(
-        work.verified_request(step), verify_state=work.folder / STATE_FILE
-    )
+    request = verify.with_state(work.verified_request(step), work.folder / STATE_FILE)
     if held is not None:
         result = measure(held.kernel, request, view, interrupts, None, held=held)
     else:

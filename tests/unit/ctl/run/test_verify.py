@@ -279,6 +279,22 @@ def verified_run(
         return result, ending.exit_code_of(result, interrupts)
 
 
+def test_a_state_is_only_saved_if_the_memory_suffices_to_make_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Besides the kernel's 2 MiB of states there are its answers, and what is taken out of them."""
+    use_fakes(monkeypatch, FakeKernel(), tmp_path)
+    shape = Options(verify=True, write=True, time_ns=3 * 10**9)
+    wanted = request.build(request.find("random-write-4k", ["/dev/fake0"]), shape)
+    path = tmp_path / "state"
+    assert verify.with_state(wanted, path, lambda: 8 * MIB).verify_state == path
+    with pytest.raises(UsageError) as refusal:
+        verify.with_state(wanted, path, lambda: 8 * MIB - 1)
+    assert refusal.value.message.startswith(
+        "--verify-state needs several times the 2 MiB of kernel memory of --verify"
+    )
+
+
 @pytest.mark.parametrize("room", [True, False])
 def test_a_state_that_cannot_be_saved_does_not_lose_the_result(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, room: bool
