@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -108,13 +109,16 @@ class Steady:
         return self.metrics or (Metric("iops"),)
 
     def __str__(self) -> str:
-        parts = [str(metric) for metric in self.watched]
+        """What parse_until() makes it of again: metrics that are not named are not, as the load
+        decides which they are."""
+        parts = [str(metric) for metric in self.metrics]
         parts += [f"window={self.window}", f"range={_percent(self.range)}"]
         return f"steady:{','.join(parts)},slope={_percent(self.slope)}"
 
 
 def _percent(share: Fraction) -> str:
-    return f"{float(share * 100):.10g}%"
+    percent = Decimal(share.numerator * 100) / Decimal(share.denominator)
+    return f"{percent.normalize():f}%"
 
 
 def parse_metric(text: str) -> Metric:

@@ -235,6 +235,15 @@ def test_what_is_written_reads_as_it_was() -> None:
     assert near.cpus == options.AUTO and options.written(near) == {"cpus": "auto"}
 
 
+@pytest.mark.parametrize(
+    "until", ["steady", "steady:iops", "steady:window=7,range=0.1234567890123%"]
+)
+def test_an_end_is_written_without_metrics_that_nobody_named(until: str) -> None:
+    """Hosts of a fleet choose latency for a load that fixes its IOPS, as one machine does."""
+    given, _ = options.read({"until": until})
+    assert options.read(options.written(given))[0] == given
+
+
 def test_fields_that_are_no_options_are_named() -> None:
     others = {field.name for field in dataclasses.fields(Options)} - set(OPTIONS)
     assert others == {"detached", "available_cpus"}
