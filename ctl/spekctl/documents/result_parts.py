@@ -582,7 +582,10 @@ class Outcome(Part, frozen=True):
     backlog: Annotated[int, Meta(description="Arrivals due and not issued at the end.")]
     backlog_max: Annotated[int, Meta(description="Largest backlog at the end of any interval.")]
     offered_iops: Annotated[
-        float | None, Meta(description="Open loop: rate that was offered; null: closed loop.")
+        float | None,
+        Meta(
+            description="Open loop: mean rate of arrivals while it was measured; null: closed loop."
+        ),
     ]
     first_sense: Annotated[
         Sense | None, Meta(description="Back end scsi: sense data of the first failure.")

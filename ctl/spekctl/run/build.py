@@ -130,6 +130,14 @@ def _measure_ns(info: RunInfo) -> int:
     return max(0, end - info.measure_ns)
 
 
+def _offered(plan: Plan, info: RunInfo) -> float | None:
+    """The rate of arrivals while the run was measured, which may have ended early."""
+    if not _measure_ns(info):
+        return plan.config.offered_rate
+    start_ns = info.measure_ns - info.started_ns
+    return plan.config.offered_between(start_ns, start_ns + _measure_ns(info))
+
+
 _REASON_TEXT: dict[Reason, str] = {
     Reason.NONE: "the run has not ended",
     Reason.COMPLETED: "the run completed",
@@ -210,7 +218,7 @@ def _outcome(
         oldest_ns=info.oldest_ns,
         backlog=info.backlog,
         backlog_max=max((row.backlog for row in rows), default=info.backlog),
-        offered_iops=plan.config.offered_rate,
+        offered_iops=_offered(plan, info),
     )
 
 

@@ -147,32 +147,46 @@ class RunConfig(Resolved, frozen=True):
 
     @property
     def offered_rate(self) -> float | None:
-        """I/Os per second that arrive whatever the device does; None if any loop is closed, if
-        they come from a trace, or if processes end apart."""
-        apart = len(self.arrivals) > 1 and any(arrival.count for arrival in self.arrivals)
-        if apart or any(arrival.law in ("closed", "trace") for arrival in self.arrivals):
+        """I/Os per second that arrive whatever the device does, as configured; None if any loop is
+        closed, if they come from a trace, or if processes end apart."""
+        return self.arrival_rate if self._is_open else None
+
+    def offered_between(self, start_ns: int, end_ns: int) -> float | None:
+        """As offered_rate, of what was run: times are since the start. A rate that changes with
+        time has another mean if the run ends earlier or later than configured."""
+        if not self._is_open:
             return None
-        return self.arrival_rate
+        return sum((self.rate_of(each, (start_ns, end_ns)) for each in self.arrivals), 0.0)
+
+    @property
+    def _is_open(self) -> bool:
+        apart = len(self.arrivals) > 1 and any(arrival.count for arrival in self.arrivals)
+        return not apart and all(each.law not in ("closed", "trace") for each in self.arrivals)
 
     @property
     def arrival_rate(self) -> float:
         """I/Os per second of all arrivals that have a rate; closed loops and traces have none."""
         return sum(map(self.rate_of, self.arrivals), 0.0)
 
-    def rate_of(self, arrival: ResolvedArrival) -> float:
-        """I/Os per second of one of the arrivals; 0: a closed loop or a trace, which has none."""
+    def rate_of(self, arrival: ResolvedArrival, between: tuple[int, int] | None = None) -> float:
+        """I/Os per second of one of the arrivals; 0: a closed loop or a trace, which has none.
+        @between: ns since the start; by default the measurement."""
         if arrival.law == "burst":
             return arrival.burst_length * 1e9 / arrival.burst_interval_ns
         if arrival.points:
-            return float(self._mean_milli(arrival)) / 1000
+            return float(self._mean_milli(arrival, between)) / 1000
         if arrival.law in ("closed", "trace"):
             return 0.0
         return float(arrival.rate_milli * arrival.on_share) / 1000
 
-    def _mean_milli(self, arrival: ResolvedArrival) -> Fraction:
-        """Mean rate of a curve over the measurement; by count, over its points."""
+    def _mean_milli(
+        self, arrival: ResolvedArrival, between: tuple[int, int] | None = None
+    ) -> Fraction:
+        """Mean rate of a curve; by default over the measurement, or by count over its points."""
         from spekctl.workload.curves import mean_milli
 
+        if between is not None:
+            return mean_milli(arrival.points, bool(arrival.repeats), *between)
         if not self.time_ns or self.ramp_count:
             return mean_milli(arrival.points, bool(arrival.repeats))
         end_ns = self.ramp_ns + self.time_ns

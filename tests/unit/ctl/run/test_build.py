@@ -200,6 +200,21 @@ def test_backlog_and_offered_rate_of_an_open_loop() -> None:
     assert "offered 1,000 I/Os per second; backlog at the end 12, at most 77" in text
 
 
+def test_the_rate_of_a_curve_is_that_of_the_time_that_was_run() -> None:
+    """A ramp to 100,000 within 100 s, which was measured from the first second to the fifth."""
+    asked = plan("random-read-4k", rate=1, time_ns=99 * SECOND, ramp_ns=SECOND)
+    (arrival,) = asked.config.arrivals
+    curve = [(0, 0), (100 * SECOND, 100_000_000)]
+    arrival = msgspec.structs.replace(arrival, law="poisson", rate_milli=0, points=curve)
+    config = msgspec.structs.replace(asked.config, arrivals=[arrival])
+    asked = msgspec.structs.replace(asked, config=config)
+    assert config.offered_rate == 50_500
+    stopped = replace(INFO, reason=Reason.STOPPED)
+    assert run_build.build(asked, stopped, CELLS, [], [AFTER]).outcome.offered_iops == 3000
+    still = replace(INFO, measure_ns=0, drain_ns=0)
+    assert run_build.build(asked, still, CELLS, [], [AFTER]).outcome.offered_iops == 50_500
+
+
 def test_only_intervals_that_were_never_read_are_missing() -> None:
     first = IntervalRow(
         0,

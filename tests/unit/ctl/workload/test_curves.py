@@ -86,6 +86,18 @@ def test_the_rate_that_is_offered_is_the_mean_while_it_is_measured() -> None:
     assert resolved(count=100).offered_rate == 500
 
 
+def test_the_rate_that_was_offered_is_that_of_the_time_that_was_run() -> None:
+    """A ramp to 1,000 within 10 s."""
+    ramp = resolved(time_ns=10 * NS)
+    assert ramp.offered_between(0, 2 * NS) == 100
+    assert ramp.offered_between(2 * NS, 4 * NS) == 300
+    assert resolved(count=100).offered_between(0, 10 * NS) == ramp.offered_rate == 500
+    steady = resolved(TEXT.replace("curve = [", "rate = 70 #"), time_ns=10 * NS)
+    assert steady.offered_between(3 * NS, 4 * NS) == steady.offered_rate == 70
+    closed = resolved(TEXT.replace("curve = [", "depth = 3 #").replace("poisson", "closed"))
+    assert closed.offered_between(0, NS) is closed.offered_rate is None
+
+
 def test_rate_scales_a_curve_to_that_mean() -> None:
     (arrival,) = resolved(count=1, rate=2000).arrivals
     assert arrival.points == [(0, 0), (10 * NS, 4_000_000)]
