@@ -540,6 +540,7 @@ def _run_all(
     """Run the steps; the worst of their exit codes."""
     from spekctl.commands.deliver import deliver_alone
     from spekctl.errors import ExitCode, SpekError
+    from spekctl.render import together
     from spekctl.run import ending, holding, job
 
     results: list[Result] = []
@@ -580,7 +581,7 @@ def _run_all(
                     click.echo(f"spekctl: {failure.message}", err=True)
                 raise failures[0]
             if len(group) > 1:
-                _print_sum(results[-len(group) :])
+                click.echo(together.sum_line(results[-len(group) :]))
             if not goes_on:
                 break
     left = count - len(results)
@@ -623,19 +624,6 @@ def _measured(
             for place, each in enumerate(group)
         ]
         yield from together.measure(kernel, members, interrupts, sampling_ns, power, asked.start_at)
-
-
-def _print_sum(results: Sequence[Result]) -> None:
-    """The rates of runs that went side by side, together."""
-    ways = [("read", [result.totals.read for result in results])]
-    ways.append(("write", [result.totals.write for result in results]))
-    rates = [
-        f"{name} {sum(total.iops for total in totals):,.0f} IOPS,"
-        f" {sum(total.bytes_per_s for total in totals) / (1 << 20):,.1f} MiB/s"
-        for name, totals in ways
-        if any(total.ios for total in totals)
-    ]
-    click.echo(f"{len(results)} runs together: {'; '.join(rates) or 'no I/O'}")
 
 
 def _check_steps(count: int, asked: RunOptions) -> None:
