@@ -35,6 +35,9 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
     @observers: the prober and power. Nothing is opened yet.
     """
     collectors: list[Collector] = []
+    if request.config.data == "stamped":
+        # The others end before everything is read back, which may take hours.
+        collectors.append(VerifyCollector())
     if request.log is not None:
         collectors.append(LogCollector(request.log, request.config, request.rights))
     if request.state_on is not None:
@@ -54,8 +57,6 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
     if request.until is not None or request.stop_when:
         interval_ns = request.config.interval_ns
         collectors.append(EndingCollector(Watch(request.until, request.stop_when, interval_ns)))
-    if request.config.data == "stamped":
-        collectors.append(VerifyCollector())
     profiler = profiled.wanted()
     if profiler is not None:
         # Nothing but the start lies between its mark and the run.

@@ -60,6 +60,7 @@ def test_a_request_has_the_collectors_that_it_asks_for(
     monkeypatch.setattr(marks, "Marks", object)
     asked = collectors.of(wanted, [observer])
     assert names_of(asked) == [
+        "VerifyCollector",
         "LogCollector",
         "StateCollector",
         "SlicesCollector",
@@ -67,10 +68,30 @@ def test_a_request_has_the_collectors_that_it_asks_for(
         "DiskLooks",
         "FeedCollector",
         "EndingCollector",
-        "VerifyCollector",
         "ProfileCollector",
     ]
-    assert asked[3] is observer
+    assert asked[4] is observer
+
+
+def test_everything_is_read_back_after_the_observers_have_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their rings hold an hour, and a read-back may take several."""
+    said: list[str] = []
+
+    class Observer(Collector):
+        def conclude(self, ended: Ended, sections: Sections) -> None:
+            said.append("the prober ends")
+
+    monkeypatch.setattr(verify, "conclude", lambda *asked: said.append("everything is read back"))
+    wanted = request_of()
+    stamped = msgspec.structs.replace(wanted.config, data="stamped")
+    asked = collectors.of(dataclasses.replace(wanted, config=stamped), [Observer()])
+    for collector in asked:
+        collector.arm(claimed_of(wanted))
+    for collector in reversed(asked):
+        collector.conclude(Ended(plan(), INFO, [], []), Sections())
+    assert said == ["the prober ends", "everything is read back"]
 
 
 class FakeFeeder:
