@@ -40,10 +40,6 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
         collectors.append(VerifyCollector())
     if request.log is not None:
         collectors.append(LogCollector(request.log, request.config, request.rights))
-    if request.state_on is not None:
-        from spekctl.run.state_on import StateCollector
-
-        collectors.append(StateCollector(request, request.state_on))
     if request.slices:
         operations = [stream.operation for stream in request.config.streams]
         collectors.append(SlicesCollector(operations if request.service_slices else None))
@@ -57,6 +53,11 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
     if request.until is not None or request.stop_when:
         interval_ns = request.config.interval_ns
         collectors.append(EndingCollector(Watch(request.until, request.stop_when, interval_ns)))
+    if request.state_on is not None:
+        from spekctl.run.state_on import StateCollector
+
+        # It overwrites the log of an earlier run: nothing else may call this one off afterwards.
+        collectors.append(StateCollector(request, request.state_on))
     profiler = profiled.wanted()
     if profiler is not None:
         # Nothing but the start lies between its mark and the run.

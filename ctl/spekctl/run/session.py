@@ -166,6 +166,7 @@ class Session:
             self._interrupts,
         )
         for collector in self._collectors:
+            self._check_interrupts()
             remark = collector.arm(claimed)
             if remark:
                 self._progress.note(remark)
@@ -174,11 +175,7 @@ class Session:
     def arm(self, start_ns: int = 0) -> Plan:
         """run-start, for a time of CLOCK_MONOTONIC; 0: now. What the result states about the
         request."""
-        if self._interrupts.count:
-            raise CalledOffError(
-                "interrupted before the start; nothing was sent to the device",
-                self._interrupts.exit_code,
-            )
+        self._check_interrupts()
         run = self._claimed_run()
         self._kernel.run_start(run, start_ns)
         self._plan = Plan(
@@ -194,6 +191,13 @@ class Session:
             self._kernel, run, self._progress, self._interrupts, self._collectors, owned=True
         )
         return self._plan
+
+    def _check_interrupts(self) -> None:
+        if self._interrupts.count:
+            raise CalledOffError(
+                "interrupted before the start; nothing was sent to the device",
+                self._interrupts.exit_code,
+            )
 
     def call_off(self) -> bool:
         """End a run that is armed. Return: whether it had begun by itself; it has to be

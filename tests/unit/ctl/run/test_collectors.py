@@ -62,15 +62,15 @@ def test_a_request_has_the_collectors_that_it_asks_for(
     assert names_of(asked) == [
         "VerifyCollector",
         "LogCollector",
-        "StateCollector",
         "SlicesCollector",
         "Collector",
         "DiskLooks",
         "FeedCollector",
         "EndingCollector",
+        "StateCollector",
         "ProfileCollector",
     ]
-    assert asked[4] is observer
+    assert asked[3] is observer
 
 
 def test_everything_is_read_back_after_the_observers_have_ended(

@@ -213,6 +213,28 @@ def test_an_interrupt_before_the_start_calls_the_run_off() -> None:
     assert kernel.deleted and "run-start" not in kernel.calls
 
 
+def test_an_interrupt_while_collectors_open_leaves_the_others_closed() -> None:
+    """One of them overwrites the log of an earlier run."""
+    kernel, interrupts, said = FakeKernel(), job.Interrupts(), []
+
+    class Slow(Collector):
+        def arm(self, claimed: Claimed) -> str:
+            claimed.interrupts.interrupt(signal.SIGINT)
+            return ""
+
+    class Overwriting(Collector):
+        def arm(self, claimed: Claimed) -> str:
+            said.append("overwritten")
+            return ""
+
+    with (
+        pytest.raises(CalledOffError, match="nothing was sent"),
+        session_of(kernel, None, interrupts, Slow(), Overwriting()) as session,
+    ):
+        carry_out(session)
+    assert not said and kernel.deleted and "run-start" not in kernel.calls
+
+
 def test_a_run_whose_wait_was_given_up_is_left_to_the_kernel() -> None:
     kernel, interrupts = FakeKernel(hangs=True), job.Interrupts()
     kernel.on_wait = lambda second: interrupts.interrupt(signal.SIGINT)
