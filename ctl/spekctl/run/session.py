@@ -64,6 +64,7 @@ class Session:
         self._plan: Plan | None = None
         self._follower: Follower | None = None
         self._after: list[DiskCounters | None] = []
+        self._is_armed = False  # for a time that has not come
 
     def __enter__(self) -> Session:
         return self
@@ -144,7 +145,7 @@ class Session:
             remarks = request.rights.check_write(self._info, request, looked)
             self._remarks += map(recorded.text, remarks)
         self._facts = [
-            device.facts(info.targets[index].diskseq, devices.read_stat(device))
+            device.facts(info.targets[index].diskseq)
             for index, device in enumerate(request.devices)
         ]
         if request.rights.opens_disks:
@@ -177,6 +178,7 @@ class Session:
         request."""
         self._check_interrupts()
         run = self._claimed_run()
+        self._facts = self._counted(self._read_disks())
         self._kernel.run_start(run, start_ns)
         self._plan = Plan(
             run=run,
@@ -190,7 +192,18 @@ class Session:
         self._follower = Follower(
             self._kernel, run, self._progress, self._interrupts, self._collectors, owned=True
         )
+        self._is_armed = True
         return self._plan
+
+    def _read_disks(self) -> list[DiskCounters | None]:
+        return [devices.read_stat(device) for device in self._request.devices]
+
+    def _counted(self, counters: Sequence[DiskCounters | None]) -> list[TargetFacts]:
+        """The facts, with what the disks had counted before the run."""
+        return [
+            msgspec.structs.replace(facts, disk_before=counted)
+            for facts, counted in zip(self._facts, counters, strict=True)
+        ]
 
     def _check_interrupts(self) -> None:
         if self._interrupts.count:
@@ -210,7 +223,12 @@ class Session:
 
     def step(self) -> bool:
         """Look at the run once; True if it is over, or two Ctrl-C ended the wait for it."""
+        # What others send to the disks until the start is not the run's.
+        before = self._read_disks() if self._is_armed else []
         is_over = self._followed().step()
+        self._is_armed = self._is_armed and self._followed().info.state is RunState.ARMED
+        if self._is_armed:
+            self._facts = self._counted(before)
         if is_over:
             for collector in self._collectors:
                 collector.ended()
@@ -228,14 +246,13 @@ class Session:
     def result(self) -> Result:
         """The result of a run that is over; the final pass of a verified run is a part of it."""
         assert self._plan is not None
+        plan = msgspec.structs.replace(self._plan, targets=list(self._facts))
         info, rows = self._followed().info, self._followed().rows
         cells = self._kernel.stats(info.id)
-        ended, sections = Ended(self._plan, info, rows, cells), Sections()
+        ended, sections = Ended(plan, info, rows, cells), Sections()
         for collector in reversed(self._collectors):
             collector.conclude(ended, sections)
-        result = build(
-            self._plan, info, cells, rows, self._after, sections, self._request.rights.zones
-        )
+        result = build(plan, info, cells, rows, self._after, sections, self._request.rights.zones)
         for collector in self._collectors:
             collector.deliver(result)
         return result

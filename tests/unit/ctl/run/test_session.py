@@ -157,6 +157,31 @@ def test_the_disk_is_read_when_the_run_has_ended_and_not_when_the_result_is_take
     assert (target.reads, target.disk.reads, target.disk_agrees) == (300, 300, True)
 
 
+@pytest.mark.parametrize("start_ns", [0, T0_NS])
+def test_what_others_send_to_the_disk_before_the_start_is_not_the_runs(
+    monkeypatch: pytest.MonkeyPatch, start_ns: int
+) -> None:
+    """Between the check and a start that is hours ahead, udev or smartd may read it."""
+    sent = 0
+    kernel = FakeKernel(armed_waits=3)
+    monkeypatch.setattr(device, "by_number", lambda *asked: disk())
+    monkeypatch.setattr(device, "read_stat", lambda node: DiskCounters(sent, 8 * sent, 0, 0))
+    with session_of(kernel) as session:
+        session.claim()
+        session.check()
+        sent += 7
+        session.ready()
+        sent += 7
+        session.arm(start_ns)
+        while not session.step():
+            session.wait(session.pause_s())
+            sent += 100 if kernel.seconds else 7 * (kernel.state is RunState.ARMED)
+        (target,) = session.result().targets
+        session.release()
+    assert target.disk is not None
+    assert (target.reads, target.disk.reads, target.disk_agrees) == (300, 300, True)
+
+
 def test_collectors_end_in_reverse_and_see_the_end_before_anything_is_read() -> None:
     said: list[str] = []
 
