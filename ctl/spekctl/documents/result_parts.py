@@ -501,6 +501,13 @@ class ReplayResult(Part, frozen=True):
     lost: Annotated[
         int, Meta(description="I/Os that the trace, a per-I/O log or stored from one, lacks.")
     ] = 0
+    reread: Annotated[
+        int | None,
+        Meta(
+            description="Records of the trace when it was fed, if it had changed since `records`"
+            " were counted; else null."
+        ),
+    ] = None
 
     @property
     def lacking(self) -> str:
@@ -510,6 +517,11 @@ class ReplayResult(Part, frozen=True):
             parts.append(f"{self.bad:,} records of the trace could not be read")
         if self.lost:
             parts.append(f"{self.lost:,} I/Os were lost while the trace was recorded")
+        if self.reread is not None:
+            parts.append(
+                f"the trace has changed since it was checked: it had {self.records:,} records then,"
+                f" and {self.reread:,} when it was fed"
+            )
         return " and ".join(parts)
 
 

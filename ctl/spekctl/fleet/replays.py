@@ -108,4 +108,7 @@ def summed(parts: Sequence[ReplayResult], hosts: int) -> ReplayResult | None:
         dry_ns=max(part.dry_ns for part in parts),
         text="; ".join(texts),
         split=split,
+        reread=None
+        if all(part.reread is None for part in parts)
+        else read(part.records if part.reread is None else part.reread for part in parts),
     )

@@ -210,6 +210,8 @@ def _replay_line(replay: ReplayResult) -> str:
         words.append(f"{replay.bad:,} could not be read")
     if replay.lost:
         words.append(f"{replay.lost:,} lost while it was recorded")
+    if replay.reread is not None:
+        words.append(f"changed since it was checked: {replay.reread:,} records when it was fed")
     if replay.max_idle_ns:
         words.append(
             f"{replay.idles:,} idle times cut to {units.format_duration(replay.max_idle_ns)}, by"

@@ -182,6 +182,9 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
     """What a result says about the replay."""
     counts, adjusted, timing = info.replay, replay.schedule.adjusted, replay.schedule.timing
     assert counts is not None
+    # A trace that is still written, or another file in its place: it is read again for feeding.
+    reread = adjusted.given if counts.ended or adjusted.given > replay.records else None
+    changed = reread is not None and reread != replay.records
     return ReplayResult(
         files=[recorded.text(str(part.source.path)) for part in replay.trace.parts],
         format=replay.trace.parts[0].format.name,
@@ -193,7 +196,7 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         records=replay.records,
         fed=counts.fed,
         issued=counts.issued,
-        complete=bool(counts.ended) and counts.issued == counts.fed,
+        complete=bool(counts.ended) and counts.issued == counts.fed and not changed,
         skipped={
             **replay.left_out.counts,
             **({"of no bytes": adjusted.empty} if adjusted.empty else {}),
@@ -216,4 +219,5 @@ def result_of(replay: Replay, info: RunInfo, trouble: str) -> ReplayResult:
         idle_ns=adjusted.idle_ns,
         split=replay.split,
         lost=replay.trace.faults.lost,
+        reread=reread if changed else None,
     )

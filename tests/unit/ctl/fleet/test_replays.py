@@ -305,3 +305,13 @@ def test_a_replay_without_the_part_of_a_lost_host_is_not_complete() -> None:
     assert alone is not None and alone.complete
     assert missed is not None and not missed.complete
     assert (missed.issued, missed.records) == (known.issued, known.records)
+
+
+@pytest.mark.parametrize(("split", "records", "reread"), [(True, 10, 12), (False, 20, 22)])
+def test_a_trace_that_has_changed_on_one_host_is_told_of_all(
+    split: bool, records: int, reread: int
+) -> None:
+    same, changed = part_of(split=split), part_of(split=split, reread=12, complete=False)
+    summed = replays.summed([same, changed], 2)
+    assert summed is not None and not summed.complete
+    assert (summed.records, summed.reread) == (records, reread)

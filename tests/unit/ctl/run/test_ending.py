@@ -162,6 +162,7 @@ def test_a_replay_of_a_trace_that_was_not_read_whole_has_an_exit_code() -> None:
         ({}, ""),
         ({"bad": 2}, "2 could not be read"),
         ({"lost": 3}, "3 lost while it was recorded"),
+        ({"reread": 4}, "changed since it was checked: 4 records when it was fed"),
     ):
         result = msgspec.structs.replace(build(), replay=msgspec.structs.replace(replay, **defect))
         code = ExitCode.RUN_FAILED if words else ExitCode.OK

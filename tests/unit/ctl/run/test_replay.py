@@ -19,7 +19,8 @@ from lib.fakes.machine import disk
 
 from spekctl.errors import UsageError, error_from_errno
 from spekctl.kernel import traces
-from spekctl.kernel.gen.spek_records import TraceRecord
+from spekctl.kernel.gen.spek_records import ReplayInfo, TraceRecord
+from spekctl.kernel.records import RunInfo
 from spekctl.run import replay, replay_request
 from spekctl.run import request as run_request
 from spekctl.run.job import Request
@@ -219,6 +220,38 @@ def test_records_are_fed_as_they_are(build: Build, feed: FakeFeed) -> None:
         "the device has no discards": 1,
         "write-zeroes is not replayed": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("count", "complete", "lacking"),
+    [
+        (100, True, ""),
+        (60, False, "had 100 records then, and 60 when it was fed"),
+        (130, False, "had 100 records then, and 130 when it was fed"),
+    ],
+)
+def test_a_trace_that_changes_after_it_was_checked_is_not_replayed_completely(
+    build: Build, feed: FakeFeed, count: int, complete: bool, lacking: str
+) -> None:
+    """blktrace still writes it, or it was rotated."""
+    request = build(*(f"{n},{n * 512},512,read" for n in range(100)))
+    build(*(f"{n},{n * 512},512,read" for n in range(count)))
+    fed_by(request)
+    assert request.replay is not None
+    info = RunInfo(7, replay=ReplayInfo(fed=count, issued=count, ended=1))
+    done = replay.result_of(request.replay, info, "")
+    assert (done.records, done.fed, done.complete) == (100, count, complete)
+    assert done.lacking.endswith(lacking) and bool(done.lacking) is not complete
+
+
+def test_a_run_that_ends_before_its_trace_says_nothing_of_its_length(
+    build: Build, feed: FakeFeed
+) -> None:
+    request = build(*(f"{n},{n * 512},512,read" for n in range(100)))
+    assert request.replay is not None
+    info = RunInfo(7, replay=ReplayInfo(fed=3, issued=3))
+    done = replay.result_of(request.replay, info, "")
+    assert (done.complete, done.reread, done.lacking) == (False, None, "")
 
 
 def test_a_full_ring_is_filled_again_without_losing_or_repeating(
