@@ -185,7 +185,9 @@ def _outcome(
     ended = ending is not None and ending.ended and info.reason in _REACHED
     text = _REASON_TEXT[info.reason]
     if ending is not None and ending.text:
-        text = ending.text if ended else f"{text}; {ending.text}"
+        # A threshold that was true of the last interval did not end it.
+        alone = ended and not (ending.stopped_by and info.reason is Reason.COMPLETED)
+        text = ending.text if alone else f"{text}; {ending.text}"
     if info.errors:
         text += f"; {info.errors} I/Os failed, the first: {sense.first_error(info, failure)}"
     if info.outstanding:

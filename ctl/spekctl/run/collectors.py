@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from spekctl.documents.result import Result
 from spekctl.errors import UsageError
+from spekctl.kernel.records import Reason
 from spekctl.log.file import Names
 from spekctl.log.place import Place
 from spekctl.log.recorder import IoLog
@@ -147,7 +148,7 @@ class EndingCollector(Collector):
         return self._watch.text if self._watch.over else ""
 
     def conclude(self, ended: Ended, sections: Sections) -> None:
-        sections.ending = self._watch.result()
+        sections.ending = self._watch.result(ended.info.reason is Reason.STOPPED)
 
 
 class VerifyCollector(Collector):

@@ -148,6 +148,7 @@ class Watch:
         self._seq = -1
         self._steady = False
         self._stopped_by = ""
+        self._seen = ""  # what the threshold was true of
         self._text = ""
 
     @property
@@ -202,9 +203,8 @@ class Watch:
                 return False
             said.append(f"{part.metric} was {part.metric.text(value)}")
         self._stopped_by = str(threshold)
-        self._text = (
-            f"--stop-when {threshold} ended the run: {' and '.join(said)} in interval {row.seq + 1}"
-        )
+        self._seen = f"{' and '.join(said)} in interval {row.seq + 1}"
+        self._text = f"--stop-when {threshold} ended the run: {self._seen}"
         return True
 
     def _forget(self) -> None:
@@ -220,9 +220,12 @@ class Watch:
         rounds = f"{self._rounds:,} round{'' if self._rounds == 1 else 's'}"
         return f"{rounds} of {units.format_duration(self._interval_ns)}"
 
-    def result(self) -> EndingResult:
-        """What a result says of the endings."""
+    def result(self, stopped: bool = True) -> EndingResult:
+        """What a result says of the endings. @stopped: the run was; otherwise it has ended by
+        itself, and a threshold was true of its last interval."""
         text = self._text
+        if self._stopped_by and not stopped:
+            text = f"--stop-when {self._stopped_by} was true: {self._seen}"
         if self._until is not None and not self._steady and not text:
             text = f"{self._subject()} was not reached in {self._count()}"
             missed = [_missed(window, criteria_of(self._until)) for window in self._windows]

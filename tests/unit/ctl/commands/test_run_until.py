@@ -103,6 +103,19 @@ def test_a_threshold_ends_the_run(
     assert document["ending"]["text"] in " ".join(outcome.out.split())
 
 
+def test_a_threshold_of_the_last_interval_did_not_end_the_run(
+    spekctl: Spekctl, settling: FakeKernel
+) -> None:
+    outcome = run(spekctl, "--stop-when", "iops < 110", time="6s")
+    assert outcome.code == ExitCode.LIMIT_MISSED and settling.seconds == 6
+    assert "run-stop" not in settling.calls
+    document = kept()
+    assert document["outcome"]["reason"] == "completed" and not document["outcome"]["ok"]
+    assert document["outcome"]["text"].startswith(
+        "the run completed; --stop-when iops < 110 was true: iops was "
+    )
+
+
 def test_errors_as_a_threshold_are_code_7_and_in_the_result(
     spekctl: Spekctl, kernel: FakeKernel
 ) -> None:

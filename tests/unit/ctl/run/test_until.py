@@ -151,6 +151,15 @@ def test_what_was_not_reached_says_by_what_it_was_missed() -> None:
     )
 
 
+def test_a_threshold_that_is_true_of_the_last_interval_did_not_end_the_run() -> None:
+    watch = stop_when("errors>1", [row(0)])
+    assert watch.text == "--stop-when errors > 1 ended the run: errors was 2 in interval 1"
+    assert watch.result().text == watch.text
+    done = watch.result(stopped=False)
+    assert done.text == "--stop-when errors > 1 was true: errors was 2 in interval 1"
+    assert done.stopped_by == "errors > 1"
+
+
 def test_too_few_rounds_are_not_steady() -> None:
     result = until("steady", [row(seq) for seq in range(4)]).result()
     assert result.text == "steady state of iops was not reached in 4 rounds of 1s"
