@@ -163,15 +163,17 @@ def perform(
 
     @file: its name in the folder. Others: as those of carry_out().
     """
-    from spekctl.commands.deliver import deliver
+    from spekctl.commands.deliver import deliver, measured
     from spekctl.render.document import print_contents
 
     def hand_over() -> ExitCode:
         report = work.report()
         if report is None:
             return ExitCode.RUN_FAILED
-        deliver(report, print_contents, given.as_json, work.folder / file)
-        return work.exit_code(report)
+        code = work.exit_code(report)
+        with measured(code):
+            deliver(report, print_contents, given.as_json, work.folder / file)
+        return code
 
     return carry_out(work, given, hand_over, rests=rests, then=then)
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -11,13 +12,26 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from spekctl import files
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
     from spekctl.documents.result import Result
     from spekctl.workload.imported import Imported
 
 T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def measured(code: ExitCode) -> Iterator[None]:
+    """Deliver what was measured, with this exit code: a file that cannot be written does not hide
+    wrong data, and its failure has the worse code of both."""
+    from spekctl.run import ending
+
+    try:
+        yield
+    except SpekError as error:
+        error.exit_code = ending.worst([code, error.exit_code])
+        raise
 
 
 def deliver(

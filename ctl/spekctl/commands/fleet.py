@@ -251,7 +251,7 @@ def run(
     exports.check_with(output, [plan_file])
     need_engine()
 
-    from spekctl.commands.deliver import deliver_result
+    from spekctl.commands.deliver import deliver_result, measured
     from spekctl.fleet import results
 
     folder = output.parent if output is not None else None
@@ -268,11 +268,12 @@ def run(
             error.say(results.kept_text(error, results.write_documents(outcome, output)))
             raise
     click.echo(f"spekctl: {outcome.text}", err=True)
+    code, _ = results.end_of(outcome, result)
     if result is not None:
-        deliver_result(result, output, as_json, exports)
+        with measured(code):
+            deliver_result(result, output, as_json, exports)
     for path in results.write_reports(outcome, output):
         click.echo(f"spekctl: samples of a target written to {path}", err=True)
-    code, _ = results.end_of(outcome, result)
     if result is None:
         click.echo("spekctl: no client has a result, so there is none of the fleet", err=True)
         code = code or ExitCode.RUN_FAILED
@@ -319,7 +320,7 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     more apart are refused. The exit code is that of `run`: 6 if blocks were wrong, 9 if a host was
     lost, 1 if one of them failed.
     """
-    from spekctl.commands.deliver import deliver_result
+    from spekctl.commands.deliver import deliver_result, measured
     from spekctl.documents.result import load_result
     from spekctl.fleet import merge as merging
     from spekctl.run import ending
@@ -329,10 +330,13 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     exports.check_with(output, result_files)
     result = merging.merge([load_result(path) for path in result_files])
     exports.check_contents(result)
-    deliver_result(result, output, as_json, exports)
     code = ending.exit_code_of(result, Interrupts())
     is_lost = any(host.loss is not None for host in result.hosts or ())
-    return int(ExitCode.HOST_LOST if is_lost and code is not ExitCode.DATA_ERRORS else code)
+    if is_lost and code is not ExitCode.DATA_ERRORS:
+        code = ExitCode.HOST_LOST
+    with measured(code):
+        deliver_result(result, output, as_json, exports)
+    return int(code)
 
 
 @command.command()

@@ -538,7 +538,7 @@ def _run_all(
     power: PowerOptions,
 ) -> int:
     """Run the steps; the worst of their exit codes."""
-    from spekctl.commands.deliver import deliver_alone
+    from spekctl.commands.deliver import deliver_alone, measured
     from spekctl.errors import ExitCode, SpekError
     from spekctl.render import together
     from spekctl.run import ending, holding, job
@@ -561,11 +561,11 @@ def _run_all(
             goes_on = True
             failures: list[SpekError] = []
             own = held[len(results) : len(results) + len(group)]
-            measured = _measured(kernel, group, interrupts, power, own)
+            running = _measured(kernel, group, interrupts, power, own)
             # A result that cannot be delivered leaves no run behind, and those of the runs beside
             # it are delivered all the same.
-            with contextlib.closing(measured):
-                for each, result in zip(group, measured, strict=True):
+            with contextlib.closing(running):
+                for each, result in zip(group, running, strict=True):
                     results.append(result)
                     codes.append(ending.exit_code_of(result, interrupts))
                     # A step without I/O has failed, and says nothing about those after it.
@@ -579,7 +579,8 @@ def _run_all(
             if failures:
                 for failure in failures[1:]:
                     click.echo(f"spekctl: {failure.message}", err=True)
-                raise failures[0]
+                with measured(ending.worst(codes)):
+                    raise failures[0]
             if len(group) > 1:
                 click.echo(together.sum_line(results[-len(group) :]))
             if not goes_on:

@@ -61,7 +61,7 @@ def command(
 
     from spekctl import files
     from spekctl.block import device
-    from spekctl.commands.deliver import deliver
+    from spekctl.commands.deliver import deliver, measured
     from spekctl.kernel import client
     from spekctl.render.progress import choose
     from spekctl.render.verify import report_lines
@@ -95,12 +95,14 @@ def command(
                 )
             finally:
                 view.close()
-            deliver(
-                report,
-                lambda outcome: click.echo("\n".join(report_lines(outcome))),
-                as_json,
-                output,
-            )
-            return int(recheck.exit_code_of(report, interrupts))
+            code = recheck.exit_code_of(report, interrupts)
+            with measured(code):
+                deliver(
+                    report,
+                    lambda outcome: click.echo("\n".join(report_lines(outcome))),
+                    as_json,
+                    output,
+                )
+            return int(code)
     finally:
         kernel.close()

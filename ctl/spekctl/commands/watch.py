@@ -34,7 +34,7 @@ def command(
     followed; its result appears there.
     """
     from spekctl import files
-    from spekctl.commands.deliver import deliver_result
+    from spekctl.commands.deliver import deliver_result, measured
     from spekctl.kernel import client
     from spekctl.kernel.records import RunState
     from spekctl.render import progress as render_progress
@@ -76,12 +76,14 @@ def command(
             raise SpekError(
                 f"run {info.id} was deleted in the meantime, along with its result"
             ) from error
-        deliver_result(result, output, as_json, exports)
+        code = ending.exit_code_of(result, interrupts)
+        with measured(code):
+            deliver_result(result, output, as_json, exports)
         if not keep:
             with contextlib.suppress(NotFoundError):
                 kernel.run_delete(info.id)
             detached.forget(info.id)
-        return int(ending.exit_code_of(result, interrupts))
+        return int(code)
     finally:
         kernel.close()
 

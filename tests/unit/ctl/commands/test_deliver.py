@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from spekctl.commands import deliver as delivery
 from spekctl.commands.deliver import deliver
-from spekctl.errors import SpekError
+from spekctl.errors import ExitCode, SpekError
 
 
 class Report(msgspec.Struct):
@@ -51,3 +52,23 @@ def test_what_cannot_be_written_is_not_shown_as_done(
     with pytest.raises(SpekError):
         deliver(Report(), show, as_json=True, output=tmp_path / "none" / "r.json")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("measured", "failed", "code"),
+    [
+        (ExitCode.DATA_ERRORS, ExitCode.RUN_FAILED, ExitCode.DATA_ERRORS),
+        (ExitCode.INTERRUPTED, ExitCode.RUN_FAILED, ExitCode.INTERRUPTED),
+        (ExitCode.OK, ExitCode.RUN_FAILED, ExitCode.RUN_FAILED),
+        (ExitCode.OK, ExitCode.USAGE, ExitCode.USAGE),
+        (ExitCode.LIMIT_MISSED, ExitCode.RUN_FAILED, ExitCode.RUN_FAILED),
+    ],
+)
+def test_a_file_that_cannot_be_written_does_not_hide_what_was_measured(
+    measured: ExitCode, failed: ExitCode, code: ExitCode
+) -> None:
+    failure = SpekError("there is no room")
+    failure.exit_code = failed
+    with pytest.raises(SpekError, match="there is no room") as raised, delivery.measured(measured):
+        raise failure
+    assert raised.value.exit_code is code

@@ -27,7 +27,7 @@ from spekctl.errors import ExitCode, SpekError
 from spekctl.exports import fio_logs
 from spekctl.kernel.records import Reason, RunState
 from spekctl.render import output
-from spekctl.run import observe
+from spekctl.run import ending, observe
 from spekctl.workload import file
 
 # --- what is right -------------------------------------------------------------------------------
@@ -92,6 +92,16 @@ def test_a_command_line_is_recorded_in_one_way_only() -> None:
     users = {path.name for path in root.rglob("*.py") if "sys.argv[1:]" in path.read_text()}
     # The root helper and an agent read their arguments, and record no command line.
     assert users - {"__main__.py", "agent.py"} == {"cli.py", "recorded.py"}
+
+
+def test_a_full_disk_does_not_hide_wrong_data(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "exit_code_of", lambda *asked, **how: ExitCode.DATA_ERRORS)
+    for words in (("-o", "/dev/full"), ("--csv", "/dev/full")):
+        outcome = run_ok(spekctl, *words, "--progress", "none")
+        assert outcome.code == ExitCode.DATA_ERRORS, words
+        assert "No space left on device" in outcome.sentence
 
 
 def test_a_full_disk_does_not_lose_the_result(

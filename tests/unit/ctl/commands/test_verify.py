@@ -14,6 +14,7 @@ from lib.fakes.kernel import FakeKernel
 
 from spekctl.documents import verify
 from spekctl.errors import ExitCode, SpekError
+from spekctl.run import recheck
 
 CHECK = ("verify", "--device", "/dev/fake0", "--from", "state", "--progress", "none")
 
@@ -66,3 +67,14 @@ def test_a_failure_is_one_sentence_and_closes_the_connection(
     outcome = spekctl(*CHECK)
     assert (outcome.code, outcome.sentence) == (ExitCode.RUN_FAILED, "out of memory")
     assert kernel.deleted and kernel.closed
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+def test_a_report_that_cannot_be_written_hides_no_wrong_data(
+    spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, wrong: bool
+) -> None:
+    code = ExitCode.DATA_ERRORS if wrong else ExitCode.OK
+    monkeypatch.setattr(recheck, "exit_code_of", lambda report, interrupts: code)
+    outcome = spekctl(*CHECK, "-o", "/dev/full")
+    assert outcome.code == (ExitCode.DATA_ERRORS if wrong else ExitCode.RUN_FAILED)
+    assert "cannot write /dev/full: No space left on device" in outcome.err
