@@ -653,6 +653,13 @@ def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) 
     ]
 
 
+def files_of_workload(name: str) -> list[Path]:
+    """The files that the name of a workload may mean: itself, or FILE of fio:FILE#JOB and the like.
+    Those that do not exist are among them."""
+    place = name.partition(":")[2] if name.startswith(IMPORTED) else name
+    return [Path(text) for text in (place, place.rpartition("#")[0]) if text]
+
+
 def take_workload(given: dict[str, Any], workers: int | None = None) -> WorkloadFile:
     """Take what workload() has parsed: a file with its changes, or one stream without a file.
 
@@ -694,7 +701,7 @@ def _take_workloads(given: dict[str, Any], several: bool, workers: int | None = 
             + "".join(f" --set {change}" for change in changes)
         )
     if name is not None:
-        files.check_apart(given.get("output"), [Path(name)])
+        files.check_apart(given.get("output"), files_of_workload(name))
         load = given if workers is None else {**given, "workers": workers}
         return _load(name, changes, load, several, words)
     if not described:

@@ -251,6 +251,7 @@ class RunOptions:
     start_at: StartAt | None
     power_states_ns: int | None
     taken: tuple[str, ...] = ()  # words of a command line, from the file of another program
+    sources: tuple[Path, ...] = ()  # files that the workload may come from
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,16 +288,18 @@ def _taken(given: dict[str, Any]) -> list[Part]:
     given["exports"] = options.take_exports(given)
     given["measuring"] = options.take_measuring(given)
     source = _trace_of(given)
+    name = given.get("workload")
+    sources = tuple(options.files_of_workload(name)) if name is not None else ()
     if source is None:
         steps = options.take_steps(given)
     else:
         from spekctl.run import replay_request
 
         _refuse_beside_trace()
-        for name in ("workload", "words", "read", "size", "pattern", "settings"):
-            given.pop(name)
+        for key in ("workload", "words", "read", "size", "pattern", "settings"):
+            given.pop(key)
         steps = [options.Step(replay_request.workload_of(source))]
-    asked = RunOptions(load=options.take_load(given), **given)
+    asked = RunOptions(load=options.take_load(given), sources=sources, **given)
     renamed = _renamed(steps, asked.devices)
     parts: list[Part] = []
     for group in options.side_by_side(steps):
@@ -693,6 +696,9 @@ def _check_files(workload: WorkloadFile, asked: RunOptions, step: int = 1, steps
 
     asked.exports.check(step, steps)
     traces = [stream.trace.files for stream in workload.stream if stream.trace is not None]
+    inputs = [*asked.sources, *map(Path, itertools.chain(*traces))]
+    if asked.measuring.power_baseline is not None:
+        inputs.append(Path(asked.measuring.power_baseline))
     named = (
         ("--log", asked.measuring.log),
         ("--output", asked.output),
@@ -700,7 +706,7 @@ def _check_files(workload: WorkloadFile, asked: RunOptions, step: int = 1, steps
         *asked.exports.files(step, steps),
     )
     for option, output in named:
-        files.check_apart(output, map(Path, itertools.chain(*traces)), option)
+        files.check_apart(output, inputs, option)
     files.check_distinct(named)
 
 

@@ -198,6 +198,28 @@ def test_inputs_stay(spekctl: Spekctl, kernel: FakeKernel, old: Path) -> None:
     assert trace.read_text() == before
 
 
+@pytest.mark.parametrize("option", ["-o", "--csv", "--hdr-log", "--fio-json", "--verify-state"])
+@pytest.mark.parametrize("read", ["w.toml", "fio:job.fio", "fio:job.fio#a", "idle.json"])
+def test_no_output_of_a_run_replaces_what_it_reads(
+    spekctl: Spekctl, kernel: FakeKernel, option: str, read: str
+) -> None:
+    """The workload, also of another program, and the idle power that it is compared with."""
+    Path("w.toml").write_text(
+        '[workload]\nname = "a"\nsummary = "Reads."\n[[stream]]\nname = "a"\nsize = 4096\n'
+    )
+    Path("job.fio").write_text("[a]\nfilename=/dev/fake0\nrw=randread\nbs=4k\ndirect=1\n")
+    Path("idle.json").write_text(OLD)
+    workload = "w.toml" if read == "idle.json" else read
+    path = Path(read.removeprefix("fio:").removesuffix("#a"))
+    before = path.read_text()
+    words = ("--power-baseline", "idle.json") if read == "idle.json" else ()
+    outcome = spekctl("run", f"./{workload}" if workload == "w.toml" else workload,
+                      "-d", "/dev/fake0", *words, option, str(path))  # fmt: skip
+    assert outcome.code == ExitCode.USAGE
+    assert f"{path} would overwrite the input " in outcome.err.splitlines()[-1]
+    assert path.read_text() == before and not kernel.calls
+
+
 def test_steps_that_are_not_run_leave_no_results(
     spekctl: Spekctl, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
