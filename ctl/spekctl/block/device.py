@@ -239,12 +239,19 @@ def by_number(
 
 
 def same_bytes(left: Device, right: Device) -> bool:
-    """Whether two devices have bytes in common: they are the same, a disk and its partition, or
-    paths to the same unit. Of devices of other machines only these know their disks."""
+    """Whether two devices have bytes in common: they are the same, a disk and its partition,
+    partitions that overlap, or paths to the same unit. Of devices of other machines only these know
+    their disks."""
     disks = {left.disk, *left.other_paths} - {""}
     if disks.isdisjoint({right.disk, *right.other_paths}):
         return False
-    return not (left.partition and right.partition) or left.partition == right.partition
+    if not (left.partition and right.partition) or left.partition == right.partition:
+        return True
+    return _overlap(_place(left.sysfs), _place(right.sysfs))
+
+
+def _overlap(left: range, right: range) -> bool:
+    return max(left.start, right.start) < min(left.stop, right.stop)
 
 
 def _other_paths(disk: Path, same: Set[str]) -> tuple[str, ...]:
@@ -376,27 +383,52 @@ def partitions_on(device: Device, roots: Roots = ROOTS) -> list[Partition]:
     return list(nested.values())
 
 
+def overlapping(device: Device) -> list[str]:
+    """Kernel names of the partitions, besides a partition itself, that have bytes of it, as slices
+    have that are nested in it. The kernel lets different users claim them."""
+    if not device.partition:
+        return []
+    shared = _sharing(device, _partitions(device.sysfs.parent))
+    return [each.name for each in shared if each.number != device.partition]
+
+
+def _sharing(device: Device, partitions: Sequence[Partition]) -> list[Partition]:
+    """Those of the @partitions of its disk, by any path, that have bytes of the device."""
+    if not device.partition:
+        return list(partitions)
+    place = _place(device.sysfs)
+    return [
+        each
+        for each in partitions
+        if each.number == device.partition or _overlap(each.place, place)
+    ]
+
+
 def names_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[str]:
     """Kernel names of what other paths call the same bytes: of a disk, the disk and its
-    partitions; of a partition, the disk and the partition of the same number."""
+    partitions; of a partition, the disk, the partition of the same number, and those that overlap
+    it."""
     names: list[str] = []
     for disk in device.other_paths:
         partitions = _partitions(roots.sys / "class" / "block" / disk)
-        wanted = [each.name for each in partitions if device.partition in (0, each.number)]
+        wanted = [each.name for each in _sharing(device, partitions)]
         names += [disk.replace("!", "/"), *wanted]
     return names
 
 
-def claims_on_other_paths(device: Device, roots: Roots = ROOTS) -> list[Device]:
-    """What can be claimed on the other paths only if nobody has claimed the same bytes there: of a
-    disk, the disk, which the kernel also refuses while a partition is claimed; of a partition, the
-    partition of the same number, or the disk where that path has none."""
+def claims_beside(device: Device, roots: Roots = ROOTS) -> list[Device]:
+    """What can be claimed only if nobody has claimed the same bytes, and what the claim of the
+    device itself leaves free: on each other path to a disk, the disk, which the kernel also refuses
+    while a partition is claimed; of a partition, those there that have bytes of it, or the disk
+    where that path has none; and those of its own disk that overlap it."""
+    blocks = roots.sys / "class" / "block"
     wanted: list[Device] = []
+    names = overlapping(device)
     for disk in device.other_paths:
-        folder = roots.sys / "class" / "block" / disk
-        names = [each.name for each in _partitions(folder) if each.number == device.partition]
-        name = names[0].replace("/", "!") if names else disk
-        major, _, minor = _text(folder.parent / name / "dev").partition(":")
+        there = _sharing(device, _partitions(blocks / disk)) if device.partition else []
+        names += [each.name for each in there] or [disk]
+    for name in names:
+        major, _, minor = _text(blocks / name.replace("/", "!") / "dev").partition(":")
         # Who holds that path is asked, and not who holds the unit: the claim of @device is ours.
         if minor and (path := by_number(int(major), int(minor), roots=roots, owners={})):
             wanted.append(path)

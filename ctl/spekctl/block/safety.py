@@ -27,8 +27,9 @@ from spekctl.block.device import (
     Device,
     Partition,
     Roots,
-    claims_on_other_paths,
+    claims_beside,
     names_on_other_paths,
+    overlapping,
     partitions_on,
     related_names,
 )
@@ -292,11 +293,11 @@ def refuse_users(device: Device, roots: Roots, known: Known = none_known, tries:
 def claimed_by_other_path(
     device: Device, roots: Roots = ROOTS, known: Known = none_known, tries: int = 1
 ) -> str:
-    """The other path to the device that somebody has claimed, and who; empty if there is none.
-    NotPermittedError if that cannot be asked.
+    """The other path to the device, or the partition that overlaps it, that somebody has claimed,
+    and who; empty if there is none. NotPermittedError if that cannot be asked.
 
     @known: asked only if another path is claimed; @tries: times that this has to be seen."""
-    paths = claims_on_other_paths(device, roots)
+    paths = claims_beside(device, roots)
     users = (_claimed(device, path, roots, known, tries) for path in paths)
     return next(filter(None, users), "")
 
@@ -305,7 +306,8 @@ def _claimed(device: Device, path: Device, roots: Roots, known: Known, tries: in
     """Ask by a claim whether another @path to a device is claimed: to the kernel, paths are
     different disks, which it lets different users claim. The claim is held for a moment only: a
     later user of that path, who looks likewise, finds the claim of @device."""
-    name = f"{path.name}, another path to {device.disk},"
+    beside = "which overlaps it" if path.disk == device.disk else f"another path to {device.disk}"
+    name = f"{path.name}, {beside},"
     try:
         number = (path.major, path.minor)
         fd = opening.open_block_device(path.path, os.O_RDONLY | os.O_EXCL, number)
@@ -385,6 +387,8 @@ def _names(device: Device, roots: Roots) -> dict[str, str]:
     """Kernel name -> as messages call it, of the device and of what lies on the same bytes, by
     whatever path."""
     names = {name: name for name in related_names(device, roots)}
+    for name in overlapping(device):
+        names[name] = f"{name} (overlaps {device.name})"
     for name in names_on_other_paths(device, roots):
         names[name] = f"{name} (another path to {device.disk})"
     return names

@@ -46,7 +46,7 @@ def targets_of(devices: Sequence[Device], rooms: Sequence[Room] = ()) -> list[Ta
 
 def check_apart(devices: Sequence[Device]) -> None:
     """UsageError for devices of a run that the kernel cannot claim together: the same one, or a
-    disk and its partition."""
+    disk and its partition; and for partitions that overlap."""
     for before, device in itertools.combinations(devices, 2):
         if (before.major, before.minor) == (device.major, device.minor):
             raise UsageError(f"{before.path} and {device.path} are the same device")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,9 +121,13 @@ def test_a_loop_device_is_on_the_drive_of_its_file(
     machine.add("loop0", loop__backing_file=str(image))
     machine.add("loop1", loop__backing_file="/gone (deleted)")
     major, minor = map(int, machine.numbers["sda1"].split(":"))
-    status = os.stat(image)
+    real, status = os.stat, os.stat(image)
     here = os.stat_result((*status[:2], os.makedev(major, minor), *status[3:10]))
-    monkeypatch.setattr(drives.os, "stat", lambda path: here if path == str(image) else status)
+
+    def stat(path: str, **how: Any) -> os.stat_result:
+        return here if path == str(image) else real(path, **how)
+
+    monkeypatch.setattr(os, "stat", stat)
     assert machine.together("loop0", "sda3")
     assert not machine.together("loop0", "sdb")
     monkeypatch.undo()

@@ -309,6 +309,44 @@ def test_a_disk_is_in_use_if_a_partition_is_mounted(machine: Machine) -> None:
     assert machine.holders("sda1") == []
 
 
+def test_partitions_that_overlap_are_in_use_if_one_is(machine: Machine) -> None:
+    """As slices of BSD and Solaris, which are nested in a partition."""
+    machine.place("sda1", 2048, 10_000)
+    machine.place("sda2", 4096, 1000)
+    machine.mount("8:2", "/home", "/dev/sda2")
+    assert machine.holders("sda1") == ["sda2 (overlaps sda1) is mounted on /home"]
+    assert device.same_bytes(machine.get("sda1"), machine.get("sda2"))
+    machine.hold("sda1", "md0")
+    assert "sda1 (overlaps sda2) is used by md0" in machine.holders("sda2")
+    machine.place("sda2", 12_048, 1000)
+    assert machine.holders("sda1") == ["sda1 is used by md0"]
+    assert not device.same_bytes(machine.get("sda1"), machine.get("sda2"))
+
+
+def test_partitions_of_another_path_that_overlap_are_in_use_if_one_is(machine: Machine) -> None:
+    machine.second_path()
+    machine.place("sda2", 2048, 10_000)
+    machine.place("sdc1", 4096, 1000)
+    machine.mount("8:33", "/home", "/dev/sdc1")
+    note = "(another path to sda)"
+    assert machine.holders("sda2") == [f"sdc1 {note} is mounted on /home"]
+    machine.place("sdc1", 12_048, 1000)
+    assert machine.holders("sda2") == []
+
+
+def test_a_claim_of_a_partition_that_overlaps_is_in_the_way(
+    machine: Machine, holds: Callable[..., None], claims: dict[str, str]
+) -> None:
+    """The kernel lets different users claim both."""
+    machine.place("sda1", 2048, 10_000)
+    machine.place("sda2", 4096, 1000)
+    claims |= {"sda2": "EBUSY", "sdc1": "", "sdc": ""}
+    with pytest.raises(RefusedError, match="is in use: sda2, which overlaps it, is claimed"):
+        check(machine, machine.get("sda1"), ("8:1/42",))
+    machine.place("sda2", 12_048, 1000)
+    assert check(machine, machine.get("sda1")) is None
+
+
 def test_a_partition_is_in_use_if_the_whole_disk_is_mounted(machine: Machine) -> None:
     machine.mount("8:0", "/mnt", "/dev/sda")
     assert machine.holders("sda1") == ["sda is mounted on /mnt"]
