@@ -28,7 +28,7 @@ class Candidate:
     read_only: bool
     in_use: str  # why it cannot be tested; empty if it can
     open_for_writing: list[str]
-    data: list[str] | None  # signatures; None: it is in use, or it cannot be read
+    data: list[str] | None  # signatures; None: somebody uses or writes it, or it cannot be read
     state: str  # permitted use, as a sentence
     atomic_min: int = 0  # bytes of the smallest and of the largest atomic write; 0: there are none
     atomic_max: int = 0
@@ -42,8 +42,9 @@ def every(everything: bool = False) -> list[Candidate]:
     for candidate in device.every(everything=everything):
         in_use = safety.verdict(candidate, runs=runs, claims=claims)
         writers = safety.writers(candidate, opened)
-        # Never read a disk that a run measures, or that somebody uses: it would be in their way.
-        data = None if in_use else safety.data_on(candidate)
+        # Never read a disk that a run measures, or that somebody uses: it would be in their way. Of
+        # a program that has it open for writing, it would write out all pages.
+        data = None if in_use or writers else safety.data_on(candidate)
         atomic = device.atomic_units(candidate)
         rows.append(
             Candidate(
@@ -88,12 +89,12 @@ def _state(
     """Permitted use of the device, in one sentence."""
     if in_use:
         return f"no: {in_use}"
-    if signatures is None:
-        return "reading; only root can see whether it holds data"
     if unwritable:
         return f"reading (it {unwritable})"
     if writers:
         return f"reading at most: {'; '.join(writers)}"
+    if signatures is None:
+        return "reading; only root can see whether it holds data"
     if signatures:
         listed = ", ".join(str(signature) for signature in signatures[:2])
         more = f" and {len(signatures) - 2} more" if len(signatures) > 2 else ""

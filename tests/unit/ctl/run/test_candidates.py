@@ -59,7 +59,9 @@ def test_devices_say_what_may_be_done(
     ("in_use", "unwritable", "writers", "signatures", "state"),
     [
         ("it is mounted", "is read-only", ["x"], None, "no: it is mounted"),
-        ("", "is read-only", ["x"], None, "reading; only root can see whether it holds data"),
+        ("", "is read-only", ["x"], None, "reading (it is read-only)"),
+        ("", "", ["x writes"], None, "reading at most: x writes"),
+        ("", "", [], None, "reading; only root can see whether it holds data"),
         ("", "is read-only", ["x"], [XFS], "reading (it is read-only)"),
         ("", "", ["x writes", "y writes"], [XFS], "reading at most: x writes; y writes"),
         (
@@ -93,6 +95,22 @@ def test_a_disk_in_use_is_not_read(kernel: FakeKernel, monkeypatch: pytest.Monke
     monkeypatch.setattr(safety, "verdict", lambda device, runs, claims: in_use[device.path])
     monkeypatch.setattr(safety, "data_on", look)
     assert [candidate.data for candidate in candidates.every()] == [None, [str(XFS)], None]
+    assert read == ["/dev/fake1"]
+
+
+def test_a_disk_that_somebody_writes_is_not_read(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To probe it writes out its pages and drops them: of a virtual machine's disk, for long."""
+    read: list[str] = []
+    opened = [safety.Opened("250:0", "4194305", os.O_RDWR)]
+    opened.append(safety.Opened("250:1", "4194305", os.O_RDONLY))
+    monkeypatch.setattr(
+        block_device, "every", lambda everything: [disk("/dev/fake0"), disk("/dev/fake1")]
+    )
+    monkeypatch.setattr(safety, "opened_devices", lambda: opened)
+    monkeypatch.setattr(safety, "data_on", lambda device: read.append(device.path) or [])
+    assert [candidate.data for candidate in candidates.every()] == [None, []]
     assert read == ["/dev/fake1"]
 
 
