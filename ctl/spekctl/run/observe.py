@@ -11,7 +11,7 @@ from spekctl.documents.result_parts import ProberResult, ProberTable
 from spekctl.errors import NoKernelSideError, RefusedError, SpekError, UsageError
 from spekctl.kernel.feeds import PowerLink
 from spekctl.kernel.gen.spek_prober_records import TaskCounters
-from spekctl.kernel.prober import CpuAndSwitches, Prober, Row, Sample
+from spekctl.kernel.prober import CpuAndSwitches, Probe, Prober, Row, Sample
 from spekctl.kernel.records import IntervalRow, RunInfo, is_covered
 from spekctl.power.meter import Meter, PowerOptions
 from spekctl.run import build
@@ -46,6 +46,7 @@ class ProberCollector(Collector):
         self._prober = prober
         self._interval_ns = interval_ns
         self._probe: int | None = None
+        self._known = Probe()  # its state and costs, at the last look
         self._samples: list[Sample] = []
         self._last: Row | None = None
         self._dropped = 0
@@ -72,9 +73,10 @@ class ProberCollector(Collector):
             return f"no prober ({error.message}): CPU columns of the machine missing"
         except UsageError as error:
             raise UsageError(f"--prober-interval: {error.message}") from error
+        self._known = self._prober.info()
         return "; ".join(
             f"the prober left table {table.name} out: it cannot describe {table.left_out} entities"
-            for table in self._prober.info().described()
+            for table in self._known.described()
             if table.left_out
         )
 
@@ -128,17 +130,19 @@ class ProberCollector(Collector):
             sections.remarks.append(self._trouble)
 
     def finish(self, info: RunInfo) -> ProberResult | None:
-        """Stop sampling; return all samples."""
-        if self._probe is None:
-            return None
-        try:
-            probe = self._prober.stop(self._probe)
-            self._fetch()
-            self._prober.delete(self._probe)
-        except SpekError as error:
-            self._lose(error)
-            return None
-        self._probe = None
+        """Stop sampling; return all samples, of a prober that was lost those until then."""
+        if self._probe is not None:
+            try:
+                probe = self._prober.stop(self._probe)
+                self._fetch()
+                self._prober.delete(self._probe)
+                self._known, self._probe = probe, None
+            except SpekError as error:
+                self._lose(error)
+        return self._result(info) if self._samples else None
+
+    def _result(self, info: RunInfo) -> ProberResult:
+        probe = self._known
         inside = [
             sample
             for sample in self._samples
@@ -201,15 +205,18 @@ class ProberCollector(Collector):
         self._prober.close()
 
     def _lose(self, error: SpekError) -> None:
-        """The prober was unloaded, or its probe was ended: the run continues without it."""
+        """The prober was unloaded, or its probe was ended: the run continues without it. What it
+        has sampled until then stays."""
         self._probe = None
-        self._trouble = (
-            f"lost spek_prober during the run ({error.message}): system statistics are incomplete"
-        )
+        left = "system statistics end there" if self._samples else "there are no system statistics"
+        self._trouble = f"lost spek_prober during the run ({error.message}): {left}"
 
     def _fetch(self) -> None:
         assert self._probe is not None
         batch = self._prober.samples(self._probe, self._last)
+        now = self._prober.info()
+        if now.id == self._probe:
+            self._known = now
         self._samples += batch.samples
         self._dropped += batch.dropped
         self._last = batch.last

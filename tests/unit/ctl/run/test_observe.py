@@ -223,5 +223,12 @@ def test_a_run_outlives_its_prober(calls_left: int) -> None:
     if calls_left == 1000:
         assert result.prober is not None and not lost
     else:
-        assert result.prober is None and len(lost) == 1
-        assert "There is no probe" in lost[0]
+        assert len(lost) == 1 and "There is no probe" in lost[0]
+        assert lost[0].endswith(
+            "system statistics end there" if calls_left else "there are no system statistics"
+        )
+        # What was at hand is not thrown away.
+        assert (result.prober is not None) == bool(calls_left)
+        if result.prober is not None:
+            assert result.prober.samples == len(result.prober.start_ns) == 12
+            assert result.prober.measure["machine"]
