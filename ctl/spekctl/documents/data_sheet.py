@@ -264,9 +264,10 @@ def of_result(sheet: DataSheet, result: Result) -> Iterator[Comparison]:
 
 
 def _of_curve(sheet: DataSheet, curve: Curve) -> Iterator[Comparison]:
-    """The highest rates, the most power and the shortest times of all points."""
+    """The highest rates, the most power and the shortest times of all points that were run to
+    their end: one that failed may have measured no more than a cache."""
     count = drives_of(sheet, curve)
-    done = [point for point in curve.points if point.response is not None]
+    done = [point for point in curve.points if point.ok and point.response is not None]
     for claim in sheet.claims:
         points = [point for point in done if claim.direction in ("all", _direction(point))]
         if not points or not claim.is_of(curve.workload):

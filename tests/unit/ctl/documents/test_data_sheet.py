@@ -183,6 +183,21 @@ def test_of_a_curve_the_best_point_counts() -> None:
     )
 
 
+def test_a_point_of_a_curve_that_failed_does_not_count() -> None:
+    """Its device was gone after a moment in the cache."""
+    best = structs.replace(max(OPEN, key=lambda point: point.iops), iops=10**6, ok=False)
+    (direction, *_) = {data_sheet._direction(point) for point in OPEN}
+    claim = Claim("mixed", direction, ("spc1",), 1000, 10, 10**6, 10**6)
+    sheet = DataSheet("s", "t", ["s"], claims=[claim])
+    sound, more = (
+        [(each.what, each.measured) for each in data_sheet.compare(sheet, a_curve(points))]
+        for points in (OPEN, [*OPEN, best])
+    )
+    assert more == sound
+    with pytest.raises(UsageError, match="has no figure that was measured here"):
+        data_sheet.compare(sheet, a_curve([best]))
+
+
 def test_levels_of_an_energy_test_are_idle_and_active_power(tmp_path: Path) -> None:
     report = energy.load_spc1e(report_files.energy_spc1e(tmp_path / "e.json"))
     comparisons = data_sheet.compare(DataSheet("s", "t", ["s"], idle_w=100, active_w=200), report)
