@@ -22,7 +22,7 @@ from spekctl.workload import file, meaning, own_devices
 from spekctl.workload.config import RunConfig, written_by
 from spekctl.workload.layout import Target
 from spekctl.workload.model import WorkloadFile
-from spekctl.workload.options import Options
+from spekctl.workload.options import OPTIONS, Options
 from spekctl.workload.resolve import resolve
 
 
@@ -129,6 +129,9 @@ def configured(
     config = moved(resolve(workload, options, targets), rooms)
     until.check(options.until, options.stop_when or (), config)
     remarks = until.remarks(options.until, config)
+    is_striped = any(asu.stripe_bytes for asu in config.asus)
+    if options.stripe_bytes != OPTIONS["stripe_bytes"].default and not is_striped:
+        remarks.append("--stripe has no effect: no address range lies on several devices")
     if options.verify:
         from spekctl.run import verify
 

@@ -75,6 +75,23 @@ def test_what_a_reader_should_know_is_remarked(
     assert remark in said
 
 
+@pytest.mark.parametrize(
+    ("words", "stripe", "said"),
+    [
+        (["/dev/fake0"], 128 << 10, True),
+        (["/dev/fake0"], Options().stripe_bytes, False),
+        (["/dev/fake0", "/dev/fake1"], 128 << 10, False),
+        # Each address range has a device of its own.
+        (["asu1=/dev/fake0", "asu2=/dev/fake1", "asu3=/dev/fake2"], 128 << 10, True),
+    ],
+)
+def test_a_stripe_over_one_device_is_remarked(words: list[str], stripe: int, said: bool) -> None:
+    options = Options(bsu=1, write=True, stripe_bytes=stripe)
+    asked = request.build(request.find("spc1", words), options)
+    remark = "--stripe has no effect: no address range lies on several devices"
+    assert (remark in asked.remarks) is said
+
+
 def test_writing_needs_permission() -> None:
     request.check_write(built("random-read-4k"))
     request.check_write(built(write=True))
