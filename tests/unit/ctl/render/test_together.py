@@ -21,9 +21,16 @@ MIB = 1 << 20
 
 def row(number: int, start_ns: int, end_ns: int, ios: int, phase: Phase = Phase.MEASURE) -> Any:
     cell = interval_cell(ios=ios, bytes=ios * MIB)
-    fields = dict(seq=number, phase=phase, start_ns=start_ns, end_ns=end_ns)
-    rest = dict(outstanding=0, backlog=0, worker_cpu_ns=None, worker_switches=0, streams=[])
-    return Interval(**fields, **rest, read=cell, write=interval_cell())
+    return Interval(
+        *(number, phase, start_ns, end_ns),
+        0,
+        0,
+        None,
+        0,
+        read=cell,
+        write=interval_cell(),
+        streams=[],
+    )
 
 
 def ran(start: int, seconds: int, iops: int, interval: int = 1) -> Result:
