@@ -103,13 +103,18 @@ def test_a_disk_that_somebody_writes_is_not_read(
 ) -> None:
     """To probe it writes out its pages and drops them: of a virtual machine's disk, for long."""
     read: list[str] = []
+
+    def look(device: block_device.Device) -> list[blkid.Signature]:
+        read.append(device.path)
+        return []
+
     opened = [safety.Opened("250:0", "4194305", os.O_RDWR)]
     opened.append(safety.Opened("250:1", "4194305", os.O_RDONLY))
     monkeypatch.setattr(
         block_device, "every", lambda everything: [disk("/dev/fake0"), disk("/dev/fake1")]
     )
     monkeypatch.setattr(safety, "opened_devices", lambda: opened)
-    monkeypatch.setattr(safety, "data_on", lambda device: read.append(device.path) or [])
+    monkeypatch.setattr(safety, "data_on", look)
     assert [candidate.data for candidate in candidates.every()] == [None, []]
     assert read == ["/dev/fake1"]
 
