@@ -13,8 +13,10 @@
  * Lifetime: tags stay as long as the usage counter of their queue is held; an elevator switch, for
  * one, frees tags. That keeps a freeze from completing, as a sleeper in the allocation would. A
  * freeze begins without a wake-up, but requests that are in flight then complete, as the freeze
- * waits for them, and the worker that is woken by their tags releases the counter. The removal of a
- * disk wakes all waiters. The queue itself stays as long as the target is open. Both entries are
+ * waits for them, and the worker that is woken by their tags releases the counter. It may try for
+ * another reason before, such as completions of another disk with the same tags, and again and
+ * again: each try that finds no request looks for a freeze (spek_room_let_freeze()). The removal of
+ * a disk wakes all waiters. The queue itself stays as long as the target is open. Both entries are
  * the worker's: it takes them out of the wait queues, under their locks, before it ends.
  *
  * A thread that holds the counter of one queue must not sleep for another one, or for the same one:
@@ -127,11 +129,26 @@ static bool watch_tags(struct spek_room *room, blk_opf_t opf)
 }
 
 /**
+ * spek_room_let_freeze() - release a queue that is being frozen
+ * @room: of the target
+ *
+ * To be called each time that its queue had no request, whether it is watched then or not: nothing
+ * wakes the worker when a freeze begins.
+ *
+ * Context: the worker's thread.
+ */
+void spek_room_let_freeze(struct spek_room *room)
+{
+	if (room->is_held && percpu_ref_is_dying(&room->q->q_usage_counter))
+		release_queue(room);
+}
+
+/**
  * spek_room_watch() - watch a queue that had no request for a bio
  * @room: of the target
  * @bio: armed
  *
- * Context: the worker's thread.
+ * Context: the worker's thread, after spek_room_let_freeze().
  * Return: true if it was not watched like that before, or was woken meanwhile: try again now; false
  * if nothing has changed: wait for spek_room_has_news().
  */
@@ -143,10 +160,6 @@ bool spek_room_watch(struct spek_room *room, const struct bio *bio)
 	if (!room->q) {
 		room->q = q;
 		add_wait_queue(&q->mq_freeze_wq, &room->thaw);
-		is_new = true;
-	}
-	if (room->is_held && percpu_ref_is_dying(&q->q_usage_counter)) {
-		release_queue(room);
 		is_new = true;
 	}
 	if (hold_queue(room))

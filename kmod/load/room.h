@@ -36,6 +36,7 @@ struct spek_room {
 };
 
 void spek_room_init(struct spek_room *room, struct spek_inflight *inflight);
+void spek_room_let_freeze(struct spek_room *room);
 bool spek_room_watch(struct spek_room *room, const struct bio *bio);
 void spek_room_leave(struct spek_room *room);
 void spek_rooms_release(struct spek_inflight *inflight);

@@ -218,6 +218,7 @@ void spek_worker_note_room(struct spek_worker *w, struct llist_node *completed)
 static void wait_for_request(struct spek_worker *w, struct spek_line *line,
 			     const struct spek_part *part)
 {
+	spek_room_let_freeze(&line->room);
 	if (spek_worker_may_sleep(w, &part->slot->op))
 		back_off(line, RETRY_MAX_NS);
 	else if (line->retry_ns < RETRY_MAX_NS && spek_worker_held(w))

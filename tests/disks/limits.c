@@ -8,9 +8,10 @@
  * Parameters: disks, mib (size of each), segments (of a request), segment_bytes (of a segment),
  * boundary_bytes (no segment crosses a multiple of it), chunk_sectors (no request does), sectors
  * (of a request), physical_bytes (physical block, no limit). 0: the block layer's own. requests: how
- * many a disk has.
+ * many a disk has. shared: all disks have one set of tags, as the LUNs of a SCSI host.
  *
- * While hold is set the disks keep what they are given, and answer it when it is cleared.
+ * hold has a bit for each disk. While it is set the disk keeps what it is given, and answers it
+ * when the bit is cleared.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -39,19 +40,35 @@ static unsigned int physical_bytes;
 module_param(physical_bytes, uint, 0444);
 static unsigned int requests = 64;
 module_param(requests, uint, 0444);
+static bool shared;
+module_param(shared, bool, 0444);
 
-static bool hold;
+static unsigned int hold;
 static LIST_HEAD(held);
 static DEFINE_SPINLOCK(held_lock);	/* hold and held; innermost */
 
-static void answer_held(void)
+static struct disk {
+	struct blk_mq_tag_set tags;	/* if shared, of the first disk only */
+	struct gendisk *gendisk;
+} disk[MAX_DISKS];
+
+static unsigned int bit_of(const struct request *rq)
+{
+	const struct disk *receiver = rq->q->queuedata;
+
+	return 1u << (receiver - disk);
+}
+
+static void set_hold(unsigned int wanted)
 {
 	struct request *rq, *next;
 	LIST_HEAD(answered);
 
 	spin_lock_irq(&held_lock);
-	hold = false;
-	list_splice_init(&held, &answered);
+	hold = wanted;
+	list_for_each_entry_safe(rq, next, &held, queuelist)
+		if (!(wanted & bit_of(rq)))
+			list_move_tail(&rq->queuelist, &answered);
 	spin_unlock_irq(&held_lock);
 	list_for_each_entry_safe(rq, next, &answered, queuelist) {
 		list_del_init(&rq->queuelist);
@@ -59,23 +76,19 @@ static void answer_held(void)
 	}
 }
 
-static int set_hold(const char *text, const struct kernel_param *param)
+static int write_hold(const char *text, const struct kernel_param *param)
 {
-	bool wanted;
-	int err = kstrtobool(text, &wanted);
+	unsigned int wanted;
+	int err = kstrtouint(text, 0, &wanted);
 
-	if (err)
-		return err;
-	if (wanted)
-		WRITE_ONCE(hold, true);
-	else
-		answer_held();
-	return 0;
+	if (!err)
+		set_hold(wanted);
+	return err;
 }
 
 static const struct kernel_param_ops hold_ops = {
-	.set = set_hold,
-	.get = param_get_bool,
+	.set = write_hold,
+	.get = param_get_uint,
 };
 module_param_cb(hold, &hold_ops, &hold, 0644);
 
@@ -86,17 +99,12 @@ static bool keep(struct request *rq)
 	bool kept;
 
 	spin_lock_irqsave(&held_lock, flags);
-	kept = hold;
+	kept = hold & bit_of(rq);
 	if (kept)
 		list_add_tail(&rq->queuelist, &held);
 	spin_unlock_irqrestore(&held_lock, flags);
 	return kept;
 }
-
-static struct disk {
-	struct blk_mq_tag_set tags;
-	struct gendisk *gendisk;
-} disk[MAX_DISKS];
 
 /* Segments as a driver has to make them: of pieces that lie beside each other by chance as well. */
 static unsigned int count_segments(struct request *rq)
@@ -156,7 +164,7 @@ static const struct block_device_operations ops = {
 	.owner = THIS_MODULE,
 };
 
-static struct gendisk *make_disk(struct blk_mq_tag_set *tags)
+static struct gendisk *make_disk(struct blk_mq_tag_set *tags, struct disk *owner)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 	struct queue_limits limits = {
@@ -168,9 +176,9 @@ static struct gendisk *make_disk(struct blk_mq_tag_set *tags)
 		.physical_block_size = physical_bytes,
 	};
 
-	return blk_mq_alloc_disk(tags, &limits, NULL);
+	return blk_mq_alloc_disk(tags, &limits, owner);
 #else
-	struct gendisk *made = blk_mq_alloc_disk(tags, NULL);
+	struct gendisk *made = blk_mq_alloc_disk(tags, owner);
 
 	if (IS_ERR(made))
 		return made;
@@ -190,41 +198,43 @@ static struct gendisk *make_disk(struct blk_mq_tag_set *tags)
 #endif
 }
 
-static int add(struct disk *one, unsigned int number)
+static int alloc_tags(struct blk_mq_tag_set *tags)
 {
+	tags->ops = &mq_ops;
+	tags->nr_hw_queues = 1;
+	tags->queue_depth = requests;
+	tags->numa_node = NUMA_NO_NODE;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)	/* merging is no choice since then */
+	tags->flags = BLK_MQ_F_SHOULD_MERGE;
+#endif
+	return blk_mq_alloc_tag_set(tags);
+}
+
+static int add(unsigned int number)
+{
+	struct blk_mq_tag_set *tags = &disk[shared ? 0 : number].tags;
 	struct gendisk *made;
 	int err;
 
-	one->tags.ops = &mq_ops;
-	one->tags.nr_hw_queues = 1;
-	one->tags.queue_depth = requests;
-	one->tags.numa_node = NUMA_NO_NODE;
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)	/* merging is no choice since then */
-	one->tags.flags = BLK_MQ_F_SHOULD_MERGE;
-#endif
-	err = blk_mq_alloc_tag_set(&one->tags);
-	if (err)
-		return err;
-	made = make_disk(&one->tags);
-	if (IS_ERR(made)) {
-		err = PTR_ERR(made);
-		goto err_tags;
+	if (!tags->tags) {
+		err = alloc_tags(tags);
+		if (err)
+			return err;
 	}
+	made = make_disk(tags, &disk[number]);
+	if (IS_ERR(made))
+		return PTR_ERR(made);
 	made->fops = &ops;
 	made->flags |= GENHD_FL_NO_PART;
 	snprintf(made->disk_name, sizeof(made->disk_name), "spek_limits%u", number);
 	set_capacity(made, (sector_t)mib << (20 - SECTOR_SHIFT));
 	err = add_disk(made);
-	if (err)
-		goto err_disk;
-	one->gendisk = made;
+	if (err) {
+		put_disk(made);
+		return err;
+	}
+	disk[number].gendisk = made;
 	return 0;
-
-err_disk:
-	put_disk(made);
-err_tags:
-	blk_mq_free_tag_set(&one->tags);
-	return err;
 }
 
 static void remove_all(void)
@@ -236,8 +246,10 @@ static void remove_all(void)
 			continue;
 		del_gendisk(disk[i].gendisk);
 		put_disk(disk[i].gendisk);
-		blk_mq_free_tag_set(&disk[i].tags);
 	}
+	for (i = 0; i < MAX_DISKS; i++)
+		if (disk[i].tags.tags)
+			blk_mq_free_tag_set(&disk[i].tags);
 }
 
 static int __init limits_init(void)
@@ -247,7 +259,7 @@ static int __init limits_init(void)
 	if (!disks || disks > MAX_DISKS)
 		return -EINVAL;
 	for (i = 0; i < disks; i++) {
-		int err = add(&disk[i], i);
+		int err = add(i);
 
 		if (err) {
 			remove_all();
@@ -259,7 +271,7 @@ static int __init limits_init(void)
 
 static void __exit limits_exit(void)
 {
-	answer_held();
+	set_hold(0);
 	remove_all();
 }
 

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -69,8 +69,16 @@ def constant(name: str, rate: int) -> ResolvedArrival:
 
 def two_disks(slow: str, fast: str, slow_rate: int, backend: str, time_ns: int) -> RunConfig:
     """A stream of @slow_rate on one disk, and one of 1,000 I/Os per second on the other."""
-    base = one_stream(fast, arrival=constant("fast", 1000), backend=backend, time_ns=time_ns)
-    disks = (slow, fast)
+    arrivals = {slow: constant("slow", slow_rate), fast: constant("fast", 1000)}
+    return one_stream_each(arrivals, backend, time_ns, max_outstanding=8)
+
+
+def one_stream_each(
+    arrivals: Mapping[str, ResolvedArrival], backend: str, time_ns: int, max_outstanding: int
+) -> RunConfig:
+    """A stream on each disk, with an arrival process of its own."""
+    disks = list(arrivals)
+    base = one_stream(disks[0], arrival=constant("any", 1), backend=backend, time_ns=time_ns)
     streams = [
         msgspec.structs.replace(
             base.streams[0],
@@ -83,13 +91,13 @@ def two_disks(slow: str, fast: str, slow_rate: int, backend: str, time_ns: int) 
     ]
     return msgspec.structs.replace(
         base,
-        max_outstanding=8,
+        max_outstanding=max_outstanding,
         targets=[device_number(disk) for disk in disks],
         asus=[
             ResolvedAsu(f"asu-{index}", capacity(disk), [Extent(index, 0)])
             for index, disk in enumerate(disks)
         ],
-        arrivals=[constant("slow", slow_rate), constant("fast", 1000)],
+        arrivals=list(arrivals.values()),
         streams=streams,
     )
 
@@ -380,7 +388,7 @@ def test_a_worker_sleeps_until_others_free_a_request(
 
 SCSI_DELAY = Path("/sys/bus/pseudo/drivers/scsi_debug/delay")
 HELD_S, TICKS = 15, 250  # those of a second, in Debian's kernels
-HOLD = Path("/sys/module/spek_limits/parameters/hold")
+HOLD = Path("/sys/module/spek_limits/parameters/hold")  # a bit for each disk
 
 
 @dataclass(frozen=True)
@@ -517,6 +525,82 @@ def test_a_queue_can_be_frozen_while_the_worker_sleeps_for_another(
             controller.wait_done(run)
     # A switch that waits for what the worker holds ends when an I/O of the other disk does.
     assert 0 in ended, ended
+
+
+@contextlib.contextmanager
+def switched_elevator(node: str, at_last: Callable[[], None]) -> Iterator[threading.Thread]:
+    """A thread that switches the elevator, once the queue is being frozen for it; @at_last ends
+    whatever the freeze could wait for."""
+
+    def switch() -> None:
+        (queue_of(node) / "scheduler").write_text("mq-deadline")
+
+    thread = threading.Thread(target=switch)
+    thread.start()
+    stack = Path(f"/proc/self/task/{thread.native_id}/stack")
+    try:
+        eventually(lambda: "blk_mq_freeze_queue" in stack.read_text(), "no freeze begins")
+        yield thread
+    finally:
+        at_last()
+        thread.join()
+
+
+@pytest.mark.debug_kernel
+def test_a_queue_can_be_frozen_while_another_with_its_tags_is_busy(
+    controller: Controller,
+) -> None:
+    """The worker waits for a request of a disk, as readers have its share of the tags. Each I/O of
+    the busy disk may have freed it: the worker tries at once, and begins no other wait for it. A
+    third disk keeps an I/O, so that some are always in flight.
+
+    A freeze of the first disk ends after its readers' I/Os, however busy the other disk stays.
+    """
+    waited_for, busy, keeping = 1, 2, 4
+    depths = {"waited-for": 1, "busy": 3, "keeping": 1}
+    with limited_disks(3, requests=12, shared=1) as disks:
+        for node in disks:
+            (queue_of(node) / "scheduler").write_text("none")
+        arrivals = [ResolvedArrival(name, "closed", depth=depth) for name, depth in depths.items()]
+        config = one_stream_each(
+            dict(zip(disks, arrivals, strict=True)), "mq", 3600 * SECOND, max_outstanding=5
+        )
+
+        def sleeps() -> int:
+            (worker,) = controller.run_get(run).workers
+            return worker.voluntary
+
+        def ios() -> int:
+            return disk_stat(disks[1])[Direction.READ].ios
+
+        def at_last() -> None:
+            controller.run_stop(run)
+            HOLD.write_text("0")
+
+        with controller.ready(config) as run, contextlib.ExitStack() as held:
+            HOLD.write_text(str(waited_for | busy | keeping))
+            # A disk with an I/O has a share of the tags: a third of them.
+            for node, number in zip(disks, (4, 1, 1), strict=True):
+                held.enter_context(readers(node, number))
+            held.callback(HOLD.write_text, "0")
+            eventually(lambda: [*map(requests_in_flight, disks)] == [4, 1, 1], "readers wait")
+            controller.run_start(run)
+            eventually(lambda: [*map(requests_in_flight, disks)] == [4, 4, 2], "the worker waits")
+            before = sleeps()
+            # It sleeps twice for 100 us at most, and then for a request.
+            eventually(lambda: sleeps() > before + 3, "the worker does not watch the queue")
+            HOLD.write_text(str(waited_for | keeping))
+            eventually(lambda: ios() > 1000, "the busy disk is not busy")
+            with switched_elevator(disks[0], at_last) as switch:
+                HOLD.write_text(str(keeping))
+                before = ios()
+                while switch.is_alive():
+                    assert ios() - before < 100_000, "the freeze waits for the worker"
+                after = ios()
+                eventually(lambda: ios() > after + 1000, "the busy disk came to rest")
+            info = controller.wait_done(run)
+    assert (info.state, info.reason) == (RunState.DONE, Reason.STOPPED)
+    assert info.targets[0].tag_waits > 0
 
 
 @pytest.mark.debug_kernel
