@@ -22,7 +22,8 @@
  * A thread that holds the counter of one queue must not sleep for another one, or for the same one:
  * a driver may freeze all queues of a device before it thaws any. So all counters are released
  * before the worker calls what may sleep (spek_rooms_release()), as the block layer frees the
- * requests of a plug before its task sleeps.
+ * requests of a plug before its task sleeps. That includes drivers which sleep when they are given
+ * a request (BLK_MQ_F_BLOCKING): at the submission, or with back end mq when the plug is flushed.
  *
  * Locks: those of the wait queues, by wait queue functions also within interrupts.
  */

@@ -526,6 +526,7 @@ static int create_memory(struct spek_worker *w, const struct spek_worker_setup *
 		w->issue.poller[i].bio.bi_cookie = BLK_QC_T_NONE;
 		w->issue.always_plugs |= w->issue.targets[i].backend->plugs;
 	}
+	w->issue.flush_sleeps = spek_worker_flush_may_sleep(w);
 	spek_worker_init_lanes(w);
 	spek_worker_init_lines(w);
 	spek_gen_init(w->gen, &config->workload, config->seed, w->index, config->nr_workers);

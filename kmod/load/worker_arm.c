@@ -26,14 +26,23 @@
 
 /* ---- limits ---- */
 
+/* Return: true if the driver of a target may sleep when it is given a request */
+static bool driver_may_sleep(const struct spek_target *target)
+{
+	struct request_queue *q = bdev_get_queue(target->handle.bdev);
+
+	return queue_is_mq(q) && q->tag_set->flags & BLK_MQ_F_BLOCKING;
+}
+
 /*
  * Return: true if the submission of reads and writes may sleep, see submit_bio.c and
- * submit_mq_protected.c
+ * submit_mq_protected.c. Back end mq gives nothing to a driver before the plug is flushed.
  */
 static bool may_sleep(const struct spek_target *target)
 {
 	return target->backend == &spek_backend_mq_protected ||
-	       (target->backend->id == SPEK_BACKEND_BIO && !target->nowait);
+	       (target->backend->id == SPEK_BACKEND_BIO && !target->nowait) ||
+	       (!target->backend->plugs && driver_may_sleep(target));
 }
 
 static void init_lane(struct spek_lane *lane, struct spek_worker *w,
@@ -59,6 +68,25 @@ static void init_lane(struct spek_lane *lane, struct spek_worker *w,
 					  w->inflight.shape->chunk_bytes);
 	lane->whole_end = !w->replay && spek_workload_is_plain(&w->config->workload) ?
 			  lane->plain_end : 0;
+}
+
+/**
+ * spek_worker_flush_may_sleep() - check whether drivers may sleep in the flush of a worker's plugs
+ * @w: worker; targets are set
+ *
+ * A plug has the requests of bio-based targets for their members, of which nothing is known.
+ *
+ * Return: true if they may.
+ */
+bool spek_worker_flush_may_sleep(const struct spek_worker *w)
+{
+	const struct spek_target *target = w->issue.targets;
+	const struct spek_target *end = target + w->config->nr_targets;
+
+	for (; target < end; target++)
+		if (driver_may_sleep(target) || !queue_is_mq(bdev_get_queue(target->handle.bdev)))
+			return true;
+	return false;
 }
 
 /**

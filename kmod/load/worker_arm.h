@@ -10,6 +10,7 @@ struct spek_part;
 struct spek_slot;
 struct spek_worker;
 
+bool spek_worker_flush_may_sleep(const struct spek_worker *w);
 void spek_worker_init_lanes(struct spek_worker *w);
 void spek_worker_read_limits(struct spek_worker *w);
 

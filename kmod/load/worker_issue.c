@@ -230,10 +230,22 @@ static bool begin_again(struct spek_worker *w, struct spek_slot *slot)
 	       spek_worker_arm_placed(w, slot, &w->issue.lane[slot->op.asu]);
 }
 
-/* Before an operation is sent beside others that wait: see room.c. */
+/*
+ * A flush calls drivers, of which some sleep, and the bio-based ones that have kept bios back: they
+ * may then wait for requests.
+ * Return: true if there is a plug and its flush may sleep
+ */
+static noinline bool flush_may_sleep(const struct spek_worker *w)
+{
+	const struct blk_plug *plug = current->plug;
+
+	return plug && ((w->issue.flush_sleeps && plug->rq_count) || !list_empty(&plug->cb_list));
+}
+
+/* Before an operation is sent, for which a full plug is flushed, beside others that wait: room.c */
 static void release_rooms(struct spek_worker *w, const struct spek_op *op)
 {
-	if (w->inflight.rooms && spek_worker_may_sleep(w, op))
+	if (w->inflight.rooms && (spek_worker_may_sleep(w, op) || flush_may_sleep(w)))
 		spek_rooms_release(&w->inflight);
 }
 
@@ -533,6 +545,13 @@ static __always_inline void start_plug(struct spek_worker *w)
 		plug->nr_ios = w->issue.batch_hint;
 }
 
+static __always_inline void finish_plug(struct spek_worker *w)
+{
+	if (unlikely(w->inflight.rooms) && flush_may_sleep(w))
+		spek_rooms_release(&w->inflight);
+	blk_finish_plug(&w->issue.plug);
+}
+
 /* While operations wait. Return: true if one of them, or another one, may be issued now */
 static bool may_issue_beside_lines(struct spek_worker *w, u64 now_ns)
 {
@@ -559,7 +578,7 @@ static noinline bool issue_beside_lines(struct spek_worker *w, u64 now_ns)
 		start_plug(w);
 	n = issue_batch_beside_lines(w, now_ns);
 	if (plugged)
-		blk_finish_plug(&w->issue.plug);
+		finish_plug(w);
 	w->issue.batch_hint = max(n, 1u);
 	return n || w->issue.has_made;
 }
@@ -587,7 +606,7 @@ bool spek_worker_issue(struct spek_worker *w, u64 now_ns)
 		start_plug(w);
 	n = issue_batch(w, now_ns);
 	if (plugged)
-		blk_finish_plug(&w->issue.plug);
+		finish_plug(w);
 	w->issue.batch_hint = max(n, 1u);
 	return n;
 }

@@ -62,6 +62,7 @@ struct spek_lane {
  * @lane: how operations on each asu become parts
  * @batch_hint: operations the next plug is likely to carry
  * @always_plugs: a back end puts its requests on the plug, const
+ * @flush_sleeps: drivers may sleep when they get the requests of a plug, const
  * @plug: the thread's while it issues; not on its stack, where many kernels zero it at each use
  * @count: requests sent to each target
  * @poller: of each target
@@ -80,6 +81,7 @@ struct spek_issue {
 	struct spek_lane lane[SPEK_MAX_ASUS];
 	u32 batch_hint;
 	bool always_plugs;
+	bool flush_sleeps;
 	struct blk_plug plug;
 	struct spek_target_count count[SPEK_MAX_TARGETS];
 	struct spek_poller *poller;

@@ -11,7 +11,8 @@
  * many a disk has. shared: all disks have one set of tags, as the LUNs of a SCSI host.
  *
  * hold has a bit for each disk. While it is set the disk keeps what it is given, and answers it
- * when the bit is cleared.
+ * when the bit is cleared. Disks whose bit is set in sleepers don't keep it: their driver sleeps
+ * until then.
  */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
@@ -19,6 +20,7 @@
 #include <linux/module.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
+#include <linux/wait.h>
 
 #define MAX_DISKS	4u
 
@@ -40,12 +42,15 @@ static unsigned int physical_bytes;
 module_param(physical_bytes, uint, 0444);
 static unsigned int requests = 64;
 module_param(requests, uint, 0444);
+static unsigned int sleepers;
+module_param(sleepers, uint, 0444);
 static bool shared;
 module_param(shared, bool, 0444);
 
 static unsigned int hold;
 static LIST_HEAD(held);
 static DEFINE_SPINLOCK(held_lock);	/* hold and held; innermost */
+static DECLARE_WAIT_QUEUE_HEAD(released);
 
 static struct disk {
 	struct blk_mq_tag_set tags;	/* if shared, of the first disk only */
@@ -65,11 +70,12 @@ static void set_hold(unsigned int wanted)
 	LIST_HEAD(answered);
 
 	spin_lock_irq(&held_lock);
-	hold = wanted;
+	WRITE_ONCE(hold, wanted);
 	list_for_each_entry_safe(rq, next, &held, queuelist)
 		if (!(wanted & bit_of(rq)))
 			list_move_tail(&rq->queuelist, &answered);
 	spin_unlock_irq(&held_lock);
+	wake_up_all(&released);
 	list_for_each_entry_safe(rq, next, &answered, queuelist) {
 		list_del_init(&rq->queuelist);
 		blk_mq_end_request(rq, BLK_STS_OK);
@@ -150,6 +156,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 
 	blk_mq_start_request(rq);
 	WARN_ONCE(wrong, "spek_limits: more %s than a request may have\n", wrong);
+	if (sleepers & bit_of(rq))
+		wait_event_idle(released, !(READ_ONCE(hold) & bit_of(rq)));
 	if (!wrong && keep(rq))
 		return BLK_STS_OK;
 	blk_mq_end_request(rq, wrong ? BLK_STS_IOERR : BLK_STS_OK);
@@ -198,7 +206,7 @@ static struct gendisk *make_disk(struct blk_mq_tag_set *tags, struct disk *owner
 #endif
 }
 
-static int alloc_tags(struct blk_mq_tag_set *tags)
+static int alloc_tags(struct blk_mq_tag_set *tags, bool sleeps)
 {
 	tags->ops = &mq_ops;
 	tags->nr_hw_queues = 1;
@@ -207,6 +215,8 @@ static int alloc_tags(struct blk_mq_tag_set *tags)
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)	/* merging is no choice since then */
 	tags->flags = BLK_MQ_F_SHOULD_MERGE;
 #endif
+	if (sleeps)
+		tags->flags |= BLK_MQ_F_BLOCKING;
 	return blk_mq_alloc_tag_set(tags);
 }
 
@@ -217,7 +227,7 @@ static int add(unsigned int number)
 	int err;
 
 	if (!tags->tags) {
-		err = alloc_tags(tags);
+		err = alloc_tags(tags, sleepers & (shared ? ~0u : 1u << number));
 		if (err)
 			return err;
 	}

@@ -604,6 +604,41 @@ def test_a_queue_can_be_frozen_while_another_with_its_tags_is_busy(
 
 
 @pytest.mark.debug_kernel
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_queue_can_be_frozen_while_the_worker_sleeps_in_a_driver(
+    controller: Controller, backend: str
+) -> None:
+    """Readers have all requests of a disk, and the driver of the other one sleeps with what it is
+    given. Meanwhile the worker holds nothing of the disk that it waits for."""
+    waited_for, sleepy = 1, 2
+    with limited_disks(2, requests=4, sleepers=sleepy) as disks:
+        for node in disks:
+            (queue_of(node) / "scheduler").write_text("none")
+        arrivals = [ResolvedArrival(name, "closed", depth=1) for name in ("waited-for", "sleepy")]
+        config = one_stream_each(
+            dict(zip(disks, arrivals, strict=True)), backend, 3600 * SECOND, max_outstanding=2
+        )
+        with controller.ready(config) as run, contextlib.ExitStack() as held:
+            HOLD.write_text(str(waited_for))
+            held.enter_context(readers(disks[0], 4))
+            held.callback(HOLD.write_text, "0")
+            eventually(lambda: requests_in_flight(disks[0]) == 4, "the readers have no requests")
+            controller.run_start(run)
+            eventually(lambda: controller.run_get(run).targets[0].tag_waits > 0, "nothing waits")
+            (worker,) = controller.run_get(run).workers
+            HOLD.write_text(str(waited_for | sleepy))
+            stack = Path(f"/proc/{worker.pid}/stack")
+            eventually(lambda: "spek_limits" in stack.read_text(), "the driver does not sleep")
+            with switched_elevator(disks[0], held.close) as switch:
+                HOLD.write_text(str(sleepy))
+                eventually(lambda: not switch.is_alive(), "the freeze waits for the worker")
+                assert "spek_limits" in stack.read_text()
+            controller.run_stop(run)
+            info = controller.wait_done(run)
+    assert (info.state, info.reason) == (RunState.DONE, Reason.STOPPED)
+
+
+@pytest.mark.debug_kernel
 def test_removal_ends_a_run_that_waits_for_a_request(
     controller: Controller, spek_module: Path, fast_disk: str
 ) -> None:
