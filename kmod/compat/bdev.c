@@ -192,6 +192,40 @@ int spek_compat_bdev_open(struct spek_compat_bdev *dev, dev_t devt, bool write, 
 	return 0;
 }
 
+#ifdef SPEK_HAVE_BDEV_FILE
+/* End the claim at once, and close the file as the last one who has it. */
+static void put_file(struct file *file)
+{
+#ifdef SPEK_HAVE_BDEV_FPUT
+	bdev_fput(file);
+#else
+	fput(file);
+#endif
+}
+
+/*
+ * A task closes its files on its way to userspace, that is before its system call returns. Kernel
+ * threads leave them to a work item, which must have closed this one before the caller goes on, so
+ * that the driver of the device can be unloaded right away.
+ */
+static void close_file(struct file *file)
+{
+	if (!(current->flags & PF_KTHREAD)) {
+		put_file(file);
+		return;
+	}
+#ifdef SPEK_HAVE_FPUT_SYNC
+	get_file(file);
+	put_file(file);
+	__fput_sync(file);
+#else
+	/* It does not wait for the work item if that has already taken the file. */
+	put_file(file);
+	flush_delayed_fput();
+#endif
+}
+#endif
+
 /**
  * spek_compat_bdev_close() - end the claim and close the device
  * @dev: device; one that is not open is ignored
@@ -208,18 +242,7 @@ void spek_compat_bdev_close(struct spek_compat_bdev *dev)
 	/* What was cached before the run is not what is on the device now. */
 	spek_compat_bdev_drop_cache(dev);
 #if defined(SPEK_HAVE_BDEV_FILE)
-#ifdef SPEK_HAVE_BDEV_FPUT
-	bdev_fput(dev->file);
-#else
-	fput(dev->file);
-#endif
-	/*
-	 * A task closes its files on its way to userspace, that is before its system
-	 * call returns. Kernel threads leave them to a work item: wait for it, so that
-	 * the driver of the device can be unloaded right away.
-	 */
-	if (current->flags & PF_KTHREAD)
-		flush_delayed_fput();
+	close_file(dev->file);
 #elif defined(SPEK_HAVE_BDEV_HANDLE)
 	bdev_release(dev->handle);
 #elif defined(SPEK_HAVE_HOLDER_OPS)

@@ -36,11 +36,14 @@ def make(tree: Path, kernel: Kernel, *words: str) -> tuple[int, str]:
     return run("make", f"KDIR={kernel.headers}", *words, cwd=tree)
 
 
+CONTROLS = {"self_yes", "self_no", "self_no_export"}
+
+
 def copy_with_probes(to: Path, *names: str) -> Path:
-    """The sources with the two controls and with @names alone of the probes."""
+    """The sources with the controls and with @names alone of the probes."""
     tree = copy_sources(to)
     for path in (tree / "kmod/compat/probes").glob("*.c"):
-        if path.stem not in ("self_yes", "self_no", "needed_end_io", *names):
+        if path.stem not in (*CONTROLS, "needed_end_io", *names):
             path.unlink()
     return tree
 
@@ -135,6 +138,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "class_interface_dev": ("6.4", None),
     "end_io_batch": ("7.0", None),
     "feat_poll": ("6.11", None),
+    "fput_sync": ("5.18", None),
     "genl_info_dump": ("6.6", None),
     "genl_mcast_bit": ("6.7", "6.8"),
     "genl_mcast_flags": ("6.1", None),  # v6.8, and stable kernels since 6.1.68
@@ -153,6 +157,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "request_write_hint": ("5.0", "6.12"),  # v6.13, and 6.12.y
     "rq_list": ("6.12", None),  # v6.13, and 6.12.y
     "self_no": ("99", None),
+    "self_no_export": ("99", None),
     "self_yes": ("5.0", None),
     "start_io_acct_op": ("6.3", None),
     "sts_zone_resource": ("5.0", "6.9"),
@@ -164,7 +169,7 @@ def test_each_probe_is_documented() -> None:
     text = (ROOT / "kmod/README.md").read_text()
     rows = [line.split("|")[1] for line in text.splitlines() if line.count("|") == 5]
     named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    assert sorted(set(named) & ANSWERS.keys()) == sorted(ANSWERS.keys() - {"self_yes", "self_no"})
+    assert sorted(set(named) & ANSWERS.keys()) == sorted(ANSWERS.keys() - CONTROLS)
 
 
 def test_probes_answer_as_their_kernel_has_to(built: Checked, each_kernel: Kernel) -> None:
@@ -178,6 +183,38 @@ def test_probes_answer_as_their_kernel_has_to(built: Checked, each_kernel: Kerne
     probes = built.tree / "kmod/compat/probes"
 
     assert {path.stem: path.read_text().strip() for path in probes.glob("*.answer")} == wanted
+
+
+def undefined_in(file: Path) -> set[str]:
+    return set(run("nm", "-u", str(file))[1].split())
+
+
+def test_a_device_is_closed_without_a_look_at_other_files(
+    built: Checked, each_kernel: Kernel
+) -> None:
+    """flush_delayed_fput() closes what others have left to it, and does not wait for a file that
+    the work item has already taken."""
+    has_files = version_key(each_kernel.label) >= version_key("6.9")
+    wanted = {"__fput_sync"} if has_files else set()
+    assert undefined_in(built.tree / "spek.ko") & {"__fput_sync", "flush_delayed_fput"} == wanted
+
+
+def test_a_function_that_is_not_exported_is_done_without(tmp_path: Path) -> None:
+    """Its header declares it, so that the probe compiles."""
+    tree = copy_sources(tmp_path / "tree")
+    probe = tree / "kmod/compat/probes/fput_sync.c"
+    text = probe.read_text()
+    probe.write_text(text.replace("exported: __fput_sync", "exported: __fput_of_tomorrow"))
+    *words, _ = make_command(find_kernel(STOCK_KERNELS[1]), tree, "W=1")
+
+    code, output = run(*words, "kmod/compat/bdev.o")
+
+    assert code == 0, output
+    assert [line for line in output.splitlines() if COMPLAINT.search(line)] == []
+    undefined = undefined_in(tree / "kmod/compat/bdev.o")
+    assert undefined & {"__fput_sync", "flush_delayed_fput"} == {"flush_delayed_fput"}
+    log = (tree / "kmod/compat/probes/fput_sync.log").read_text()
+    assert log == "not exported to all modules: __fput_of_tomorrow\n"
 
 
 @pytest.mark.parametrize(
@@ -314,6 +351,7 @@ def test_make_refuses_a_32_bit_kernel(tmp_path: Path) -> None:
     [
         ("self_yes", "self_no", "probing is broken, see"),
         ("self_no", "self_yes", "a function that does not exist compiles"),
+        ("self_no_export", "self_yes", "a function that does not exist is exported"),
     ],
 )
 def test_broken_probing_fails_the_build(
