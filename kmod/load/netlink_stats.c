@@ -78,7 +78,8 @@ static int put_buckets(struct sk_buff *skb, const struct spek_total *total, u32 
 	while (nr && !hist[from + nr - 1])
 		nr--;
 	if (nla_put_u32(skb, SPEK_A_STATS_METRIC, metric) ||
-	    SPEK_PUT_U64(skb, SPEK_A_STATS, SUM_NS, total->sum[metric]) ||
+	    SPEK_PUT_U64(skb, SPEK_A_STATS, SUM_NS, total->sum[metric].low) ||
+	    SPEK_PUT_U64(skb, SPEK_A_STATS, SUM_HIGH, total->sum[metric].high) ||
 	    SPEK_PUT_U64(skb, SPEK_A_STATS, MIN_NS, total->min[metric]) ||
 	    SPEK_PUT_U64(skb, SPEK_A_STATS, MAX_NS, total->max[metric]) ||
 	    nla_put_u32(skb, SPEK_A_STATS_HIST_BITS, SPEK_HIST_BITS) ||
@@ -167,13 +168,15 @@ static int put_cell(struct sk_buff *skb, const struct spek_row_cell *cell, u32 d
 		{ SPEK_A_CELL_IOS, cell->ios },
 		{ SPEK_A_CELL_BYTES, cell->bytes },
 		{ SPEK_A_CELL_ERRORS, cell->errors },
-		{ SPEK_A_CELL_RESPONSE_SUM_NS, cell->response_sum_ns },
+		{ SPEK_A_CELL_RESPONSE_SUM_NS, cell->response_sum.low },
+		{ SPEK_A_CELL_RESPONSE_SUM_HIGH, cell->response_sum.high },
 		{ SPEK_A_CELL_RESPONSE_MAX_NS, cell->response_max_ns },
 		{ SPEK_A_CELL_RESPONSE_P50_NS, cell->response_ns[0] },
 		{ SPEK_A_CELL_RESPONSE_P90_NS, cell->response_ns[1] },
 		{ SPEK_A_CELL_RESPONSE_P99_NS, cell->response_ns[2] },
 		{ SPEK_A_CELL_RESPONSE_P999_NS, cell->response_ns[3] },
-		{ SPEK_A_CELL_SERVICE_SUM_NS, cell->service_sum_ns },
+		{ SPEK_A_CELL_SERVICE_SUM_NS, cell->service_sum.low },
+		{ SPEK_A_CELL_SERVICE_SUM_HIGH, cell->service_sum.high },
 		{ SPEK_A_CELL_SERVICE_MAX_NS, cell->service_max_ns },
 		{ SPEK_A_CELL_SERVICE_P50_NS, cell->service_ns[0] },
 		{ SPEK_A_CELL_SERVICE_P99_NS, cell->service_ns[1] },

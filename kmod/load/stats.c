@@ -308,9 +308,9 @@ static void add_to_row(struct open_row *open, const struct spek_set *set)
 			continue;
 		response = &cell->metric[SPEK_METRIC_RESPONSE];
 		service = &cell->metric[SPEK_METRIC_SERVICE];
-		sum->response_sum_ns += response->sum;
+		spek_sum_join(&sum->response_sum, &response->sum);
 		sum->response_max_ns = max(sum->response_max_ns, response->max);
-		sum->service_sum_ns += service->sum;
+		spek_sum_join(&sum->service_sum, &service->sum);
 		sum->service_max_ns = max(sum->service_max_ns, service->max);
 		for (b = spek_hist_index(response->min); b <= spek_hist_index(response->max); b++)
 			open->hist[i & 1][0][b] += response->hist[b];
@@ -324,9 +324,9 @@ static void add_cell(struct spek_row_cell *sum, const struct spek_row_cell *cell
 	sum->ios += cell->ios;
 	sum->bytes += cell->bytes;
 	sum->errors += cell->errors;
-	sum->response_sum_ns += cell->response_sum_ns;
+	spek_sum_join(&sum->response_sum, &cell->response_sum);
 	sum->response_max_ns = max(sum->response_max_ns, cell->response_max_ns);
-	sum->service_sum_ns += cell->service_sum_ns;
+	spek_sum_join(&sum->service_sum, &cell->service_sum);
 	sum->service_max_ns = max(sum->service_max_ns, cell->service_max_ns);
 }
 
@@ -389,7 +389,7 @@ static void add_to_total(struct spek_total *total, const struct spek_cell *cell)
 	for (m = 0; m < SPEK_NR_METRICS; m++) {
 		const struct spek_metric *metric = &cell->metric[m];
 
-		total->sum[m] += metric->sum;
+		spek_sum_join(&total->sum[m], &metric->sum);
 		total->min[m] = min(total->min[m], metric->min);
 		total->max[m] = max(total->max[m], metric->max);
 		if (!total->hist[m])
@@ -401,7 +401,7 @@ static void add_to_total(struct spek_total *total, const struct spek_cell *cell)
 
 static void add_age(struct spek_total *total, u32 metric, u64 ns)
 {
-	total->sum[metric] += ns;
+	spek_sum_add(&total->sum[metric], ns);
 	total->min[metric] = min(total->min[metric], ns);
 	total->max[metric] = max(total->max[metric], ns);
 	total->hist[metric][spek_hist_index(ns)]++;

@@ -17,6 +17,7 @@
 #include "../core/hist.h"
 #include "core/metric.h"
 #include "core/rows.h"
+#include "core/sum.h"
 #include "core/workload.h"
 #include "uapi/spek.h"
 
@@ -91,7 +92,7 @@ struct spek_set {
  * @requests: requests that devices received for them
  * @errors: I/Os that failed
  * @error: failed I/Os by blk_status_t; the last entry has all others
- * @sum: sum of the times of each metric, ns
+ * @sum: sum of the times of each metric
  * @min: shortest time of each metric, ns; U64_MAX without any
  * @max: longest time of each metric, ns
  * @hist: SPEK_HIST_BUCKETS for each metric that the phase has, else NULL: all in the measure
@@ -103,7 +104,7 @@ struct spek_total {
 	u64 requests;
 	u64 errors;
 	u64 error[SPEK_NR_STATUS];
-	u64 sum[SPEK_NR_TOTAL_METRICS];
+	struct spek_sum sum[SPEK_NR_TOTAL_METRICS];
 	u64 min[SPEK_NR_TOTAL_METRICS];
 	u64 max[SPEK_NR_TOTAL_METRICS];
 	u64 *hist[SPEK_NR_TOTAL_METRICS];
@@ -114,10 +115,10 @@ struct spek_total {
  * @ios: I/Os completed without an error
  * @bytes: bytes of these
  * @errors: I/Os that failed
- * @response_sum_ns: sum of response times
+ * @response_sum: sum of response times
  * @response_max_ns: longest response time
  * @response_ns: percentiles 50, 90, 99 and 99.9 of the response time
- * @service_sum_ns: sum of service times
+ * @service_sum: sum of service times
  * @service_max_ns: longest service time
  * @service_ns: percentiles 50 and 99 of the service time
  */
@@ -125,10 +126,10 @@ struct spek_row_cell {
 	u64 ios;
 	u64 bytes;
 	u64 errors;
-	u64 response_sum_ns;
+	struct spek_sum response_sum;
 	u64 response_max_ns;
 	u64 response_ns[4];
-	u64 service_sum_ns;
+	struct spek_sum service_sum;
 	u64 service_max_ns;
 	u64 service_ns[2];
 };

@@ -303,7 +303,12 @@ def _interval(info: IntervalInfo, has_cpu_time: bool) -> IntervalRow:
 
     def cell(direction: Direction) -> IntervalCell:
         counted = cells.get(direction, CellInfo(direction))
-        return msgspec.convert(counted, IntervalCell, from_attributes=True)
+        low_words = msgspec.convert(counted, IntervalCell, from_attributes=True)
+        return msgspec.structs.replace(
+            low_words,
+            response_sum_ns=counted.response_sum_high << 64 | counted.response_sum_ns,
+            service_sum_ns=counted.service_sum_high << 64 | counted.service_sum_ns,
+        )
 
     return IntervalRow(
         seq=info.seq,
@@ -327,9 +332,8 @@ def _add_histogram(histograms: dict[Metric, Histogram], info: StatsInfo) -> None
     for index, (count,) in enumerate(struct.iter_unpack("=Q", info.hist), start=info.hist_first):
         if count:
             counts[index] = count
-    histograms[info.metric] = Histogram(
-        info.hist_bits, counts, info.sum_ns, info.min_ns, info.max_ns
-    )
+    sum_ns = info.sum_high << 64 | info.sum_ns
+    histograms[info.metric] = Histogram(info.hist_bits, counts, sum_ns, info.min_ns, info.max_ns)
 
 
 def _run_attributes(config: RunConfig) -> dict[str, Any]:

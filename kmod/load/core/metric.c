@@ -16,7 +16,7 @@ void spek_metric_empty(struct spek_metric *m)
 
 		spek_memset(&m->hist[first], 0, (last - first + 1) * sizeof(*m->hist));
 	}
-	m->sum = 0;
+	m->sum = (struct spek_sum){ 0 };
 	m->low = ~0ull;
 	m->high = 0;
 	m->min = ~0ull;

@@ -12,6 +12,7 @@
 
 #include "../../core/hist.h"
 #include "../../core/spek_host.h"
+#include "sum.h"
 
 /**
  * struct spek_metric - distribution of one kind of time, ns
@@ -23,7 +24,7 @@
  * @hist: number of times in each bucket
  */
 struct spek_metric {
-	u64 sum;
+	struct spek_sum sum;
 	u64 low;
 	u64 high;
 	u64 min;
@@ -41,7 +42,7 @@ spek_cold spek_noinline void spek_metric_add_outside(struct spek_metric *m, u64 
  */
 static inline void spek_metric_add(struct spek_metric *m, u64 ns)
 {
-	m->sum += ns;
+	spek_sum_add(&m->sum, ns);
 	if (spek_unlikely(ns < m->low) || spek_unlikely(ns > m->high))
 		spek_metric_add_outside(m, ns);
 	else

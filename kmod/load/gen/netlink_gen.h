@@ -73,7 +73,7 @@ int spek_nl_claim_del_doit(struct sk_buff *skb, struct genl_info *info);
 	nla_total_size_64bit(8))
 #define SPEK_NL_CELL_BYTES ( \
 	nla_total_size(4) + \
-	13 * nla_total_size_64bit(8))
+	15 * nla_total_size_64bit(8))
 #define SPEK_NL_CLAIM_BYTES ( \
 	7 * nla_total_size(4) + \
 	nla_total_size(256))

@@ -914,12 +914,14 @@ enum spek_a_error {
  * @SPEK_A_STATS_ERRORS: (u64)
  * @SPEK_A_STATS_ERROR: (nest of error, repeated) Failed I/Os by cause.
  * @SPEK_A_STATS_METRIC: (u32, enum metric) Metric of the histogram in this message.
- * @SPEK_A_STATS_SUM_NS: (u64)
+ * @SPEK_A_STATS_SUM_NS: (u64) Sum of the times without the multiples of 2^64 ns in
+ *   sum-high.
  * @SPEK_A_STATS_MIN_NS: (u64)
  * @SPEK_A_STATS_MAX_NS: (u64)
  * @SPEK_A_STATS_HIST_BITS: (u32) Sub-bucket bits M; relative error at most 1/2^(M+1).
  * @SPEK_A_STATS_HIST_FIRST: (u32) Index of the first bucket in hist.
  * @SPEK_A_STATS_HIST: (binary) u64 counts of consecutive buckets.
+ * @SPEK_A_STATS_SUM_HIGH: (u64) Multiples of 2^64 ns to be added to sum-ns.
  * @__SPEK_A_STATS_MAX: private
  * @SPEK_A_STATS_MAX: highest id
  */
@@ -941,6 +943,7 @@ enum spek_a_stats {
 	SPEK_A_STATS_HIST_BITS,
 	SPEK_A_STATS_HIST_FIRST,
 	SPEK_A_STATS_HIST,
+	SPEK_A_STATS_SUM_HIGH,
 
 	__SPEK_A_STATS_MAX,
 	SPEK_A_STATS_MAX = (__SPEK_A_STATS_MAX - 1)
@@ -1009,16 +1012,22 @@ enum spek_a_interval {
  * @SPEK_A_CELL_IOS: (u64)
  * @SPEK_A_CELL_BYTES: (u64)
  * @SPEK_A_CELL_ERRORS: (u64)
- * @SPEK_A_CELL_RESPONSE_SUM_NS: (u64)
+ * @SPEK_A_CELL_RESPONSE_SUM_NS: (u64) Without the multiples of 2^64 ns in
+ *   response-sum-high.
  * @SPEK_A_CELL_RESPONSE_MAX_NS: (u64)
  * @SPEK_A_CELL_RESPONSE_P50_NS: (u64)
  * @SPEK_A_CELL_RESPONSE_P90_NS: (u64)
  * @SPEK_A_CELL_RESPONSE_P99_NS: (u64)
  * @SPEK_A_CELL_RESPONSE_P999_NS: (u64)
- * @SPEK_A_CELL_SERVICE_SUM_NS: (u64)
+ * @SPEK_A_CELL_SERVICE_SUM_NS: (u64) Without the multiples of 2^64 ns in
+ *   service-sum-high.
  * @SPEK_A_CELL_SERVICE_MAX_NS: (u64)
  * @SPEK_A_CELL_SERVICE_P50_NS: (u64)
  * @SPEK_A_CELL_SERVICE_P99_NS: (u64)
+ * @SPEK_A_CELL_RESPONSE_SUM_HIGH: (u64) Multiples of 2^64 ns to be added to
+ *   response-sum-ns.
+ * @SPEK_A_CELL_SERVICE_SUM_HIGH: (u64) Multiples of 2^64 ns to be added to
+ *   service-sum-ns.
  * @__SPEK_A_CELL_MAX: private
  * @SPEK_A_CELL_MAX: highest id
  */
@@ -1038,6 +1047,8 @@ enum spek_a_cell {
 	SPEK_A_CELL_SERVICE_MAX_NS,
 	SPEK_A_CELL_SERVICE_P50_NS,
 	SPEK_A_CELL_SERVICE_P99_NS,
+	SPEK_A_CELL_RESPONSE_SUM_HIGH,
+	SPEK_A_CELL_SERVICE_SUM_HIGH,
 
 	__SPEK_A_CELL_MAX,
 	SPEK_A_CELL_MAX = (__SPEK_A_CELL_MAX - 1)

@@ -157,6 +157,11 @@ void shim_metric_add(struct spek_metric *m, const u64 *ns, size_t n)
 		spek_metric_add(m, ns[i]);
 }
 
+void shim_sum_join(struct spek_sum *sum, const struct spek_sum *more)
+{
+	spek_sum_join(sum, more);
+}
+
 u32 shim_walk_leaf(u32 leaf, u32 level, u32 place, bool write)
 {
 	return spek_walk_leaf(leaf, level, place, write);

@@ -701,6 +701,8 @@ class CellNla(nla):
         (13, "SPEK_A_CELL_SERVICE_MAX_NS", "uint64", 0),
         (14, "SPEK_A_CELL_SERVICE_P50_NS", "uint64", 0),
         (15, "SPEK_A_CELL_SERVICE_P99_NS", "uint64", 0),
+        (16, "SPEK_A_CELL_RESPONSE_SUM_HIGH", "uint64", 0),
+        (17, "SPEK_A_CELL_SERVICE_SUM_HIGH", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "direction": "SPEK_A_CELL_DIRECTION",
@@ -717,6 +719,8 @@ class CellNla(nla):
         "service_max_ns": "SPEK_A_CELL_SERVICE_MAX_NS",
         "service_p50_ns": "SPEK_A_CELL_SERVICE_P50_NS",
         "service_p99_ns": "SPEK_A_CELL_SERVICE_P99_NS",
+        "response_sum_high": "SPEK_A_CELL_RESPONSE_SUM_HIGH",
+        "service_sum_high": "SPEK_A_CELL_SERVICE_SUM_HIGH",
     }
     multi: ClassVar[dict[str, str]] = {}
     enums: ClassVar[dict[str, Any]] = {
@@ -1007,6 +1011,7 @@ class StatsMsg(genlmsg):
         (15, "SPEK_A_STATS_HIST_BITS", "uint32", 0),
         (16, "SPEK_A_STATS_HIST_FIRST", "uint32", 0),
         (17, "SPEK_A_STATS_HIST", "cdata", 0),
+        (18, "SPEK_A_STATS_SUM_HIGH", "uint64", 0),
     )
     keys: ClassVar[dict[str, str]] = {
         "run": "SPEK_A_STATS_RUN",
@@ -1025,6 +1030,7 @@ class StatsMsg(genlmsg):
         "hist_bits": "SPEK_A_STATS_HIST_BITS",
         "hist_first": "SPEK_A_STATS_HIST_FIRST",
         "hist": "SPEK_A_STATS_HIST",
+        "sum_high": "SPEK_A_STATS_SUM_HIGH",
     }
     multi: ClassVar[dict[str, str]] = {
         "error": "error",

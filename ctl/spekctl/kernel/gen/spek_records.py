@@ -513,6 +513,7 @@ class StatsInfo:
     hist_bits: int = 0
     hist_first: int = 0
     hist: Binary = b""
+    sum_high: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -533,6 +534,8 @@ class CellInfo:
     service_max_ns: int = 0
     service_p50_ns: int = 0
     service_p99_ns: int = 0
+    response_sum_high: int = 0
+    service_sum_high: int = 0
 
 
 @dataclass(frozen=True, slots=True)

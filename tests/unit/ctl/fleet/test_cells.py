@@ -9,7 +9,7 @@ from lib.ctl.fleets import Spec, result_of
 from spekctl.documents import per_host
 from spekctl.documents.host_results import HostRun
 from spekctl.documents.result_parts import InFlight
-from spekctl.documents.times import Buckets
+from spekctl.documents.times import Buckets, Distribution
 from spekctl.fleet import cells
 from spekctl.kernel.records import Direction, Phase
 
@@ -43,6 +43,19 @@ def test_a_percentile_is_of_the_sum_and_no_mean() -> None:
     assert cell.times.response is not None
     assert cell.times.response.percentiles_ns["p99"] == 100
     assert cell.times.response.max_ns == 10_000_000
+
+
+def test_sums_of_times_have_all_their_digits() -> None:
+    """Where those of each host and those of all pass 2^64 ns, through files as well."""
+    own = [[2**62 + 1] * 5, [2**63 + 3] * 2]
+    runs = [run_of(name, times, []) for name, times in zip("ab", own, strict=True)]
+    kept = [msgspec.json.decode(msgspec.json.encode(run), type=HostRun) for run in runs]
+    (cell,) = cells.summed(kept)
+    response = cell.times.response
+    assert response is not None
+    assert response.sum_ns == sum(map(sum, own))
+    again = msgspec.json.decode(msgspec.json.encode(response), type=Distribution)
+    assert again == response
 
 
 def test_errors_are_added_by_cause() -> None:

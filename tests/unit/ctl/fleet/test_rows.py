@@ -40,6 +40,16 @@ def test_counts_and_levels_are_added() -> None:
     assert second.backlog == 2
 
 
+def test_sums_of_times_have_all_their_digits() -> None:
+    """Those of each host pass 2^64 ns."""
+    times = [2**62 + 1] * 5
+    spec = Spec("a", [(times, [])])
+    first, *_ = summed(host_of(spec), host_of(Spec("b", [(times, [])])))
+    assert first.read.response_sum_ns == first.read.service_sum_ns == 2 * sum(times)
+    again = msgspec.json.decode(msgspec.json.encode(first), type=Interval)
+    assert again == first
+
+
 def test_a_row_starts_with_the_earliest_host_and_keeps_its_length() -> None:
     start_ns = T0 + RAMP_S * SECOND
     first, *_ = summed(host_of(Spec("a", skew_ns=70)), host_of(Spec("b", skew_ns=-30)))

@@ -97,6 +97,32 @@ def test_histograms_are_put_together_from_their_parts() -> None:
     assert (hist.min_ns, hist.max_ns, hist.sum_ns) == (3, 500, 900)
 
 
+@pytest.mark.parametrize("high", [0, 1, 2**64 - 1])
+def test_sums_have_both_of_their_words(high: int) -> None:
+    cell_of = {"phase": 1, "stream": 0, "direction": 0}
+    times = {"metric": 0, "sum_ns": 5, "sum_high": high, "hist_bits": 6, "hist_first": 3}
+    totals = {**cell_of, **times, "hist": struct.pack("=Q", 1)}
+    of_cell = {
+        "direction": 0,
+        **{"response_sum_ns": 6, "response_sum_high": high},
+        **{"service_sum_ns": 7, "service_sum_high": 1},
+    }
+    (cell,) = client_of(cell_of, totals).stats(1)
+    (row,) = client_of({"cell": [of_cell], "streams": b""}).intervals(1, 0)
+    sums = [
+        cell.histograms[records.Metric.RESPONSE].sum_ns,
+        row.read.response_sum_ns,
+        row.read.service_sum_ns,
+    ]
+    assert sums == [2**64 * high + 5, 2**64 * high + 6, 2**64 + 7]
+
+
+def test_an_older_module_has_no_upper_words() -> None:
+    of_cell = {"direction": 0, "response_sum_ns": 2**64 - 1, "service_sum_ns": 8}
+    (row,) = client_of({"cell": [of_cell], "streams": b""}).intervals(1, 0)
+    assert (row.read.response_sum_ns, row.read.service_sum_ns) == (2**64 - 1, 8)
+
+
 def test_an_interval_becomes_a_row() -> None:
     values = {
         "seq": 4,
