@@ -34,4 +34,11 @@ def histogram(ns: NDArray[np.uint64]) -> Histogram | None:
         return None
     counts = np.bincount(index(ns), minlength=NR_BUCKETS)
     used = {int(bucket): int(counts[bucket]) for bucket in np.flatnonzero(counts)}
-    return Histogram(BITS, used, int(ns.sum()), int(ns.min()), int(ns.max()))
+    return Histogram(BITS, used, exact_sum(ns), int(ns.min()), int(ns.max()))
+
+
+def exact_sum(ns: NDArray[np.uint64]) -> int:
+    """Sum of times, of which millions may be hours: it may pass 2^64 ns. By halves of 32 bits,
+    which 2^32 times do not overflow."""
+    half = np.uint64(32)
+    return (int((ns >> half).sum()) << 32) + int((ns & np.uint64(0xFFFF_FFFF)).sum())

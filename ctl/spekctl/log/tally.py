@@ -223,9 +223,13 @@ def _intervals(
             fine.astype(np.int64),
             rows["bytes"][order].astype(np.uint64) * fine,
             (~fine).astype(np.int64),
-            times,
+            times >> np.uint64(32),
+            times & np.uint64(0xFFFF_FFFF),
         )
     ]
+    # Those of times may pass 2^64: by halves of 32 bits.
+    lower, upper = sums.pop(), sums.pop()
+    sums.append([(high << 32) + low for high, low in zip(upper, lower, strict=True)])
     longest = np.maximum.reduceat(times, starts).tolist()
     return [
         Interval(at, op, *(int(value) for value in values))

@@ -71,6 +71,19 @@ def test_a_tally_counts_every_row(tmp_path: Path) -> None:
     assert sum(interval.ios + interval.errors for interval in of_all.intervals) == 5_000
 
 
+def test_sums_of_times_may_pass_64_bits(tmp_path: Path) -> None:
+    rows = records(500)
+    rows["error"] = 0
+    rows["at_ns"] = START_NS
+    rows["done_ns"] = START_NS + 2**59 + np.arange(500)
+    rows["issue_ns"] = START_NS
+    of_all = counted(tmp_path / "log", rows)
+    expected = sum((rows["done_ns"] - rows["at_ns"]).tolist())
+    response = of_all.total().response
+    assert response is not None and response.sum_ns == expected > 2**67
+    assert sum(interval.response_sum_ns for interval in of_all.intervals) == expected
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_tallies_of_hosts_add_up_to_that_of_the_joined_log(data: st.DataObject) -> None:
