@@ -60,6 +60,7 @@ class _CAccount(ctypes.Structure):
         ("blocks_erased", ctypes.c_uint64),
         ("arm_served", ctypes.c_uint64 * (MOST_ARMS + 1)),
         ("sum_ns", ctypes.c_uint64 * len(METRICS)),
+        ("sum_high", ctypes.c_uint64 * len(METRICS)),
         ("max_ns", ctypes.c_uint64 * len(METRICS)),
     )
 
@@ -230,7 +231,9 @@ class Simulation:
             served=account.served,
             moved=account.moved,
             arm_served=tuple(account.arm_served),
-            sum_ns=tuple(account.sum_ns),
+            sum_ns=tuple(
+                high << 64 | low for high, low in zip(account.sum_high, account.sum_ns, strict=True)
+            ),
             max_ns=tuple(account.max_ns),
             pages_programmed=account.pages_programmed,
             pages_moved=account.pages_moved,

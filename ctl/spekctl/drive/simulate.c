@@ -63,6 +63,7 @@ struct sim_account {
 	u64 blocks_erased;
 	u64 arm_served[SPEK_DRIVE_MAX_ARMS + 1];
 	u64 sum_ns[METRICS];
+	u64 sum_high[METRICS];		/* multiples of 2^64 ns: of an overloaded drive */
 	u64 max_ns[METRICS];
 };
 
@@ -79,6 +80,7 @@ struct sim {
 	u64 done;
 	u64 arm_served[SPEK_DRIVE_MAX_ARMS + 1];
 	u64 sum_ns[METRICS];
+	u64 sum_high[METRICS];		/* multiples of 2^64 ns: of an overloaded drive */
 	u64 max_ns[METRICS];
 	u64 hist[METRICS][SPEK_HIST_BUCKETS];
 };
@@ -132,7 +134,8 @@ bool sim_fail_arm(struct sim *sim, u32 number, char *sentence)
 
 static void count(struct sim *sim, u32 metric, u64 ns)
 {
-	sim->sum_ns[metric] += ns;
+	sim->sum_high[metric] += __builtin_add_overflow(sim->sum_ns[metric], ns,
+							&sim->sum_ns[metric]);
 	if (ns > sim->max_ns[metric])
 		sim->max_ns[metric] = ns;
 	sim->hist[metric][spek_hist_index(ns)]++;
@@ -287,6 +290,7 @@ void sim_account(struct sim *sim, u64 until_ns, struct sim_account *account)
 	}
 	memcpy(account->arm_served, sim->arm_served, sizeof(sim->arm_served));
 	memcpy(account->sum_ns, sim->sum_ns, sizeof(sim->sum_ns));
+	memcpy(account->sum_high, sim->sum_high, sizeof(sim->sum_high));
 	memcpy(account->max_ns, sim->max_ns, sizeof(sim->max_ns));
 }
 

@@ -12,7 +12,7 @@ from lib.build.sources import ROOT
 from lib.ctl.drive_requests import random_requests
 
 from spekctl.drive import core, file
-from spekctl.drive.core import REQUEST, RESULT, RequestRefused, Rule, Simulation
+from spekctl.drive.core import METRICS, REQUEST, RESULT, RequestRefused, Rule, Simulation
 from spekctl.drive.model import MOST_ARMS
 from spekctl.errors import SpekError, UsageError
 
@@ -74,6 +74,18 @@ def test_more_requests_than_the_queue_holds_wait_outside() -> None:
     results = drive.feed(random_requests(1000, model.capacity)) + drive.drain()
     served = [record[0] for record in RESULT.iter_unpack(results)]
     assert served == list(range(1000))
+
+
+def test_sums_of_times_may_pass_64_bits() -> None:
+    """As those of millions of requests of a drive that falls hours behind."""
+    late_ns = 2**61
+    drive = Simulation(file.load("barracuda-es"), Rule("fcfs"))
+    arrivals = [late_ns, *[0] * 20]
+    packed = [REQUEST.pack(at_ns, 4096 * place, 8, 0) for place, at_ns in enumerate(arrivals)]
+    results = drive.feed(b"".join(packed)) + drive.drain()
+    ends = [record[4] for record in RESULT.iter_unpack(results)]
+    assert len(ends) == len(arrivals)
+    assert drive.account().sum_ns[METRICS.index("response")] == sum(ends) - sum(arrivals) > 2**64
 
 
 def test_a_request_that_is_refused_is_named() -> None:
