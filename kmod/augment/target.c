@@ -340,17 +340,6 @@ static int augment_message(struct dm_target *ti, unsigned int argc, char **argv,
 	return err;
 }
 
-static u64 lost_blocks(const struct spek_augment *m)
-{
-	u64 block, lost = 0;
-	u32 cursor = 0;
-
-	if (m->mode == SPEK_AUGMENT_FAILED)
-		while (spek_augment_next_lost(m, &cursor, &block))
-			lost++;
-	return lost;
-}
-
 /* Their order in the status. */
 static const u8 causes[] = {
 	SPEK_AUGMENT_CAUSE_WRITE, SPEK_AUGMENT_CAUSE_READ,  SPEK_AUGMENT_CAUSE_FLUSH,
@@ -378,7 +367,7 @@ static unsigned int print_machine(struct spek_augment_unit *unit, char *result,
 	DMEMIT(" %llu", stats->errors);
 	for (i = 0; i < ARRAY_SIZE(causes); i++)
 		DMEMIT(" %llu", stats->wakes[causes[i]]);
-	DMEMIT(" %llu", lost_blocks(m));
+	DMEMIT(" %u", spek_augment_lost(m));
 	return sz;
 }
 

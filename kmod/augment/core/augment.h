@@ -22,8 +22,9 @@
  * Loss of a device, or a failed write or flush on it, stops writes until all dirty blocks are on
  * the RAID and superblocks of a new generation say that the log is empty. Then writes go on with
  * another member as mirror, or straight to the RAID if the SSD or all members are lost. If a dirty
- * block has no readable copy left, the machine has failed: every bio ends with an error, and
- * spek_augment_next_lost() lists the blocks.
+ * block has no readable copy left, the machine has failed once all others are on the RAID: it serves
+ * reads of these, and all other bios end with an error. spek_augment_next_lost() lists the blocks,
+ * and spek_augment_forget() gives them up.
  *
  * Recovery after a restart keeps the log. It copies records that are on one device only, flushes
  * all devices and begins a generation, and then bios are served. If the SSD or all members are
@@ -273,6 +274,7 @@ struct spek_augment_list {
  * @next: next in the list
  * @target: sequence number that has to be flushed before the answer
  * @retry: read again, from another copy
+ * @is_single: each hit is an I/O of its own, since one of more has failed
  * @is_sequential: a read that passes by
  */
 struct spek_augment_request {
@@ -283,6 +285,7 @@ struct spek_augment_request {
 	u32 next;
 	u64 target;
 	bool retry;
+	bool is_single;
 	bool is_sequential;
 };
 
@@ -293,6 +296,7 @@ struct spek_augment_request {
  * @purpose: whose it is
  * @entry: first entry that it reads or fills
  * @index: number of the record, run or bio
+ * @is_repeat: a read that has failed once
  */
 struct spek_augment_slot {
 	struct spek_augment_io io;
@@ -300,6 +304,7 @@ struct spek_augment_slot {
 	u32 purpose;
 	u32 entry;
 	u32 index;
+	bool is_repeat;
 };
 
 /**
@@ -395,17 +400,25 @@ struct spek_augment_destage {
  * @header: header entry of the record
  * @first: first entry of the part; @header: the part has the header
  * @blocks: number of entries
+ * @end: entry after the last that is to be copied
  * @from: device that it is read from
  * @to: device that it is written to
  * @reads: reads in flight
+ * @is_repeat: something has failed: the part is one block, and the blocks after it follow
+ * @lacks_header: the header of the record could not be read, apart from the part
+ * @lacks_data: the part could not be read
  */
 struct spek_augment_mend_part {
 	u32 header;
 	u32 first;
 	u32 blocks;
+	u32 end;
 	u32 from;
 	u32 to;
 	u32 reads;
+	bool is_repeat;
+	bool lacks_header;
+	bool lacks_data;
 };
 
 /**
@@ -469,6 +482,8 @@ struct spek_augment_stream {
  * @wants_flush: recovery has to flush all devices before it writes superblocks
  * @has_passed: writes went straight to the RAID before the restart
  * @mend: records without a second copy
+ * @forgets: lost blocks are being given up
+ * @forgotten: place in the log up to which they were
  * @flushing: flushes of the round in flight
  * @flush_seq: what the round covers
  * @flush_failed: a flush of the round failed
@@ -532,6 +547,8 @@ struct spek_augment {
 	bool wants_flush;
 	bool has_passed;
 	struct spek_augment_mend mend;
+	bool forgets;
+	u32 forgotten;
 	u32 flushing;
 	u64 flush_seq;
 	bool flush_failed;
@@ -600,7 +617,9 @@ bool spek_augment_next_io(struct spek_augment *m, struct spek_augment_io *io);
 bool spek_augment_next_answer(struct spek_augment *m, struct spek_augment_answer *answer);
 void spek_augment_encode(const struct spek_augment *m, u32 tag, u8 *to);
 bool spek_augment_is_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc);
+u32 spek_augment_lost(const struct spek_augment *m);
 bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block);
+int spek_augment_forget(struct spek_augment *m);
 
 void spek_augment_format(const struct spek_augment_config *config, u32 device,
 			 struct spek_augment_super *super);

@@ -23,12 +23,14 @@ static u32 next_record(const struct spek_augment *m, u32 place)
 	return place == m->config.log_blocks ? 0 : place;
 }
 
-static bool is_dirty(const struct spek_augment *m, u32 entry)
+/* Dirty, and some device can read it. */
+static bool is_movable(const struct spek_augment *m, u32 entry)
 {
 	u32 state = m->entries[entry].state;
 
 	return (state & SPEK_AUGMENT_STATE) == SPEK_AUGMENT_DIRTY &&
-	       !(state & SPEK_AUGMENT_DESTAGING);
+	       !(state & SPEK_AUGMENT_DESTAGING) &&
+	       spek_augment_source(m, entry) != SPEK_AUGMENT_NONE;
 }
 
 static void take(struct spek_augment *m, u32 entry)
@@ -52,7 +54,7 @@ static void take_stripe(struct spek_augment *m, u64 block)
 	for (i = 0; i < m->config.stripe_blocks && m->destage.nr_items < SPEK_AUGMENT_BATCH; i++) {
 		u32 entry = spek_augment_map_find(m, first + i);
 
-		if (entry != SPEK_AUGMENT_NONE && is_dirty(m, entry))
+		if (entry != SPEK_AUGMENT_NONE && is_movable(m, entry))
 			take(m, entry);
 	}
 }
@@ -67,7 +69,7 @@ static void gather(struct spek_augment *m)
 		u32 i;
 
 		for (i = 1; i <= blocks && d->nr_items < SPEK_AUGMENT_BATCH; i++) {
-			if (!is_dirty(m, d->scan + i))
+			if (!is_movable(m, d->scan + i))
 				continue;
 			leaders++;
 			take(m, d->scan + i);
@@ -120,31 +122,29 @@ static void await_flush(struct spek_augment *m)
 	m->again = true;
 }
 
+/* Once all that can be read is on the RAID, what is dirty is lost, and the machine has failed. */
 static void drain_batch(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
+	bool is_whole = d->scan == m->head || d->scan == m->tail;
 
 	d->nr_items = 0;
 	if (d->scan == m->head)
 		d->scan = m->tail;
 	gather(m);
+	if (!d->nr_items && is_whole)
+		spek_augment_fail(m);
+	else if (!d->nr_items)
+		m->again = true;
 	begin_moving(m);
 }
 
-static void read_item(struct spek_augment *m, u32 run, u32 offset)
+static struct spek_augment_slot *read_from(struct spek_augment *m, u32 run, u32 offset, u32 device)
 {
 	struct spek_augment_run *moved = &m->destage.runs[run];
 	u32 entry = m->destage.items[moved->first + offset].entry;
-	u32 device = spek_augment_source(m, entry);
 	struct spek_augment_slot *slot;
 
-	if (device == SPEK_AUGMENT_NONE) {
-		/* Nobody needs a block that was written again meanwhile. */
-		if (spek_augment_state(&m->entries[entry]) == SPEK_AUGMENT_DIRTY)
-			spek_augment_fail(m);
-		moved->is_void = true;
-		return;
-	}
 	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_DESTAGE_READ, SPEK_AUGMENT_READ, device,
 				   (u64)entry + SPEK_AUGMENT_LOG_START, 1);
 	slot->entry = entry;
@@ -152,6 +152,23 @@ static void read_item(struct spek_augment *m, u32 run, u32 offset)
 	slot->io.stage = moved->stage;
 	slot->io.stage_block = offset;
 	moved->reads++;
+	return slot;
+}
+
+static void read_item(struct spek_augment *m, u32 run, u32 offset)
+{
+	struct spek_augment_run *moved = &m->destage.runs[run];
+	u32 entry = m->destage.items[moved->first + offset].entry;
+	u32 device = spek_augment_source(m, entry);
+
+	if (device == SPEK_AUGMENT_NONE) {
+		/* Nobody needs a block that was written again meanwhile. */
+		if (spek_augment_state(&m->entries[entry]) == SPEK_AUGMENT_DIRTY)
+			spek_augment_drain(m);
+		moved->is_void = true;
+		return;
+	}
+	read_from(m, run, offset, device);
 }
 
 static void end_items(struct spek_augment *m, u32 first, u32 items, bool is_clean)
@@ -176,7 +193,6 @@ static void end_items(struct spek_augment *m, u32 first, u32 items, bool is_clea
 /* End a run that is not written: what it holds is tried again, if it is still wanted. */
 static void abandon_run(struct spek_augment *m, struct spek_augment_run *run)
 {
-	m->destage.failed = true;
 	end_items(m, run->first, run->items, false);
 	spek_augment_stage_put(m, run->stage);
 	m->destage.pending--;
@@ -211,7 +227,7 @@ static void move(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
 
-	while (m->mode != SPEK_AUGMENT_FAILED && d->next_item < d->nr_items && m->free_stages &&
+	while (d->next_item < d->nr_items && m->free_stages &&
 	       m->nr_free_ios >= SPEK_AUGMENT_KEPT_IOS + SPEK_AUGMENT_STAGE_BLOCKS)
 		begin_run(m);
 	if (d->next_item < d->nr_items || d->pending)
@@ -380,8 +396,13 @@ void spek_augment_destage_step(struct spek_augment *m)
 {
 	struct spek_augment_destage *d = &m->destage;
 
-	if (m->mode == SPEK_AUGMENT_FAILED || m->mode == SPEK_AUGMENT_PASSING)
+	if (m->mode == SPEK_AUGMENT_PASSING)
 		return;
+	if (m->mode == SPEK_AUGMENT_FAILED) {
+		if (m->forgets)
+			spek_augment_forget_step(m);
+		return;
+	}
 	if (d->step == SPEK_AUGMENT_IDLE)
 		idle(m);
 	if (d->step == SPEK_AUGMENT_BARRIER)
@@ -396,11 +417,13 @@ static void read_end(struct spek_augment *m, struct spek_augment_slot *slot, int
 	struct spek_augment_slot *write;
 
 	run->reads--;
-	if (error) {
+	if (error && !slot->is_repeat && (m->live & spek_augment_bit(slot->io.device))) {
+		read_from(m, slot->index, slot->io.stage_block, slot->io.device)->is_repeat = true;
+	} else if (error) {
 		spek_augment_read_failed(m, slot->entry, slot->io.device);
 		read_item(m, slot->index, slot->io.stage_block);
 	}
-	if (run->reads || m->mode == SPEK_AUGMENT_FAILED)
+	if (run->reads)
 		return;
 	if (run->is_void) {
 		abandon_run(m, run);
@@ -418,6 +441,7 @@ static void write_end(struct spek_augment *m, struct spek_augment_slot *slot, in
 	struct spek_augment_run *run = &m->destage.runs[slot->index];
 
 	if (error) {
+		m->destage.failed = true;
 		abandon_run(m, run);
 		return;
 	}

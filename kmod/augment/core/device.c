@@ -18,6 +18,41 @@ void spek_augment_read_failed(struct spek_augment *m, u32 entry, u32 device)
 }
 
 /**
+ * spek_augment_is_last() - ask whether no other device has a dirty block
+ * @m: machine
+ * @entry: the block's entry
+ * @device: SSD or member that could not read it
+ *
+ * Return: true if the block would be lost if this device were not asked again.
+ */
+bool spek_augment_is_last(const struct spek_augment *m, u32 entry, u32 device)
+{
+	const struct spek_augment_entry *failed = &m->entries[entry];
+	u32 mirror = spek_augment_mirror_of(failed);
+
+	if (spek_augment_state(failed) != SPEK_AUGMENT_DIRTY)
+		return false;
+	if (device == SPEK_AUGMENT_SSD)
+		return (failed->state & SPEK_AUGMENT_NO_MIRROR) ||
+		       !(m->live & spek_augment_bit(mirror));
+	return (failed->state & SPEK_AUGMENT_NO_SSD) ||
+	       !(m->live & spek_augment_bit(SPEK_AUGMENT_SSD));
+}
+
+/**
+ * spek_augment_drain() - accept no writes until all that can be read of the log is on the RAID
+ * @m: machine
+ */
+void spek_augment_drain(struct spek_augment *m)
+{
+	m->destage.scan = m->tail;
+	m->keeps_log = false;
+	if (m->mode == SPEK_AUGMENT_NORMAL)
+		m->mode = SPEK_AUGMENT_DRAINING;
+	m->again = true;
+}
+
+/**
  * spek_augment_drop() - do without a device from now on
  * @m: machine
  * @device: SSD or member
@@ -29,11 +64,7 @@ void spek_augment_drop(struct spek_augment *m, u32 device)
 	m->live &= ~spek_augment_bit(device);
 	if (m->mirror == device)
 		m->mirror = 0;
-	m->destage.scan = m->tail;
-	m->keeps_log = false;
-	if (m->mode == SPEK_AUGMENT_NORMAL)
-		m->mode = SPEK_AUGMENT_DRAINING;
-	m->again = true;
+	spek_augment_drain(m);
 }
 
 /**
@@ -48,8 +79,8 @@ void spek_augment_pause(struct spek_augment *m)
 }
 
 /**
- * spek_augment_fail() - give up: a dirty block has no readable copy, or no device is left
- * @m: machine
+ * spek_augment_fail() - accept no writes: a dirty block has no readable copy, or no device is left
+ * @m: machine that has nothing else to destage
  */
 void spek_augment_fail(struct spek_augment *m)
 {
@@ -73,26 +104,4 @@ void spek_augment_resume(struct spek_augment *m)
 	if ((m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & SPEK_AUGMENT_ALL_MEMBERS))
 		m->mode = SPEK_AUGMENT_NORMAL;
 	m->again = true;
-}
-
-/**
- * spek_augment_next_lost() - tell the blocks that failed devices have taken with them
- * @m: machine that has failed
- * @cursor: 0 at first
- * @block: set to a block of the RAID whose newest data are lost
- *
- * Return: false if there are no more.
- */
-bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block)
-{
-	while (*cursor < m->config.log_blocks) {
-		u32 entry = (*cursor)++;
-
-		if (spek_augment_state(&m->entries[entry]) == SPEK_AUGMENT_DIRTY &&
-		    spek_augment_source(m, entry) == SPEK_AUGMENT_NONE) {
-			*block = spek_augment_block_of(&m->entries[entry]);
-			return true;
-		}
-	}
-	return false;
 }

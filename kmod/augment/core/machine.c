@@ -66,7 +66,7 @@ static bool is_hopeless(const struct spek_augment *m, u32 bio)
 {
 	if (spek_augment_is_stuck(m))
 		return m->requests[bio].bio.op != SPEK_AUGMENT_READ ||
-		       m->mode != SPEK_AUGMENT_DRAINING;
+		       m->mode == SPEK_AUGMENT_RECOVERING;
 	return m->mode == SPEK_AUGMENT_NORMAL && m->requests[bio].bio.op == SPEK_AUGMENT_WRITE &&
 	       m->destage.stuck && m->now_ns < m->destage.retry_at_ns &&
 	       m->config.log_blocks - spek_augment_used(m) < 3;
@@ -79,7 +79,7 @@ static void serve(struct spek_augment *m, struct spek_augment_list *list,
 		u32 bio = list->first;
 		struct spek_augment_request *request = &m->requests[bio];
 
-		if (m->mode == SPEK_AUGMENT_FAILED || !step(m, bio)) {
+		if (!step(m, bio)) {
 			if (!is_hopeless(m, bio))
 				return;
 			request->error = -EIO;
@@ -290,6 +290,8 @@ u64 spek_augment_next_ns(const struct spek_augment *m)
 {
 	u64 next_ns = SPEK_AUGMENT_NEVER;
 
+	if (m->mode == SPEK_AUGMENT_FAILED)
+		return m->forgets ? m->now_ns : SPEK_AUGMENT_NEVER;
 	if (m->destage.stuck)
 		next_ns = sooner(m->now_ns, m->destage.retry_at_ns, next_ns);
 	if (m->mode != SPEK_AUGMENT_NORMAL || !m->dirty)

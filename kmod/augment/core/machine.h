@@ -151,10 +151,15 @@ void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slo
 
 /* device.c */
 void spek_augment_read_failed(struct spek_augment *m, u32 entry, u32 device);
+bool spek_augment_is_last(const struct spek_augment *m, u32 entry, u32 device);
+void spek_augment_drain(struct spek_augment *m);
 void spek_augment_drop(struct spek_augment *m, u32 device);
 void spek_augment_pause(struct spek_augment *m);
 void spek_augment_fail(struct spek_augment *m);
 void spek_augment_resume(struct spek_augment *m);
+
+/* lost.c */
+void spek_augment_forget_step(struct spek_augment *m);
 
 /* super.c */
 u64 spek_augment_generation_of(const struct spek_augment *m, u64 seq);

@@ -29,7 +29,7 @@ void spek_augment_mend_note(struct spek_augment *m, u32 header)
 	mend->last = header;
 }
 
-static void read_part(struct spek_augment *m, u32 stage, u32 stage_block, u32 entry, u32 blocks)
+static void read_blocks(struct spek_augment *m, u32 stage, u32 stage_block, u32 entry, u32 blocks)
 {
 	struct spek_augment_slot *slot;
 
@@ -43,6 +43,18 @@ static void read_part(struct spek_augment *m, u32 stage, u32 stage_block, u32 en
 }
 
 /* The first part of a record has its header; the others read it as well, for its checksums. */
+static void read_part(struct spek_augment *m, u32 stage)
+{
+	struct spek_augment_mend_part *part = &m->mend.parts[stage];
+	u32 stage_block = part->first == part->header ? 0 : 1;
+
+	part->lacks_header = false;
+	part->lacks_data = false;
+	if (stage_block)
+		read_blocks(m, stage, 0, part->header, 1);
+	read_blocks(m, stage, stage_block, part->first, part->blocks);
+}
+
 static void begin_part(struct spek_augment *m)
 {
 	struct spek_augment_mend *mend = &m->mend;
@@ -61,12 +73,12 @@ static void begin_part(struct spek_augment *m)
 	part->header = mend->first;
 	part->first = mend->first + mend->begun;
 	part->blocks = blocks;
+	part->end = part->first + blocks;
 	part->from = spek_augment_source(m, part->first);
 	part->to = mend->to;
 	part->reads = 0;
-	if (stage_block)
-		read_part(m, stage, 0, part->header, 1);
-	read_part(m, stage, stage_block, part->first, blocks);
+	part->is_repeat = false;
+	read_part(m, stage);
 	mend->pending++;
 	mend->begun += blocks;
 	if (mend->begun <= header->low)
@@ -93,53 +105,89 @@ bool spek_augment_mend_step(struct spek_augment *m)
 	return mend->first != SPEK_AUGMENT_NONE || mend->pending;
 }
 
-static void end_part(struct spek_augment *m, const struct spek_augment_slot *slot)
+static void end_part(struct spek_augment *m, u32 stage)
 {
-	spek_augment_stage_put(m, slot->io.stage);
+	spek_augment_stage_put(m, stage);
 	m->mend.pending--;
 	m->again = true;
 }
 
-/* What one device lacks the other one cannot give: the log is drained. */
-static void give_up(struct spek_augment *m, u32 entry, u32 blocks, u32 from)
+/* Go on with a part that is copied block by block, as long as both devices are in use. */
+static void next_block(struct spek_augment *m, u32 stage)
 {
-	u32 i;
+	struct spek_augment_mend_part *part = &m->mend.parts[stage];
+	u32 devices = spek_augment_bit(part->from) | spek_augment_bit(part->to);
 
-	for (i = 0; i < blocks; i++)
-		spek_augment_read_failed(m, entry + i, from);
+	if (++part->first == part->end || (m->live & devices) != devices)
+		end_part(m, stage);
+	else
+		read_part(m, stage);
+}
+
+/*
+ * Read a part once more, now block by block: the failure of one block says nothing of the others.
+ * What fails again the other device cannot give, and the log is drained. Without their header, blocks
+ * cannot be compared with their checksums; they are left to the drain, as they were intact before.
+ */
+static void part_failed(struct spek_augment *m, u32 stage)
+{
+	struct spek_augment_mend_part *part = &m->mend.parts[stage];
+
+	if (!part->is_repeat && (m->live & spek_augment_bit(part->from))) {
+		part->is_repeat = true;
+		part->blocks = 1;
+		read_part(m, stage);
+		return;
+	}
 	m->keeps_log = false;
+	if (part->lacks_header || !part->is_repeat) {
+		end_part(m, stage);
+		return;
+	}
+	spek_augment_read_failed(m, part->first, part->from);
+	next_block(m, stage);
 }
 
 static void read_end(struct spek_augment *m, const struct spek_augment_slot *slot, int error)
 {
-	struct spek_augment_mend_part *part = &m->mend.parts[slot->io.stage];
+	u32 stage = slot->io.stage;
+	struct spek_augment_mend_part *part = &m->mend.parts[stage];
 	struct spek_augment_slot *write;
 
-	if (error)
-		give_up(m, slot->entry, slot->io.blocks, slot->io.device);
+	if (error && slot->entry == part->first)
+		part->lacks_data = true;
+	else if (error)
+		part->lacks_header = true;
 	if (--part->reads)
 		return;
 	/* Also cleared if a device was dropped meanwhile. */
-	if (!m->keeps_log) {
-		end_part(m, slot);
+	if (!m->keeps_log && !part->is_repeat) {
+		end_part(m, stage);
+		return;
+	}
+	if (part->lacks_header || part->lacks_data) {
+		part_failed(m, stage);
 		return;
 	}
 	write = spek_augment_io_new(m, SPEK_AUGMENT_FOR_MEND, SPEK_AUGMENT_WRITE, part->to,
 				    (u64)part->first + SPEK_AUGMENT_LOG_START, part->blocks);
 	write->entry = part->first;
-	write->io.stage = slot->io.stage;
+	write->io.stage = stage;
 	write->io.stage_block = part->first == part->header ? 0 : 1;
 	write->io.is_copy = true;
 }
 
 static void write_end(struct spek_augment *m, const struct spek_augment_slot *slot, int error)
 {
+	u32 stage = slot->io.stage;
 	u32 device = slot->io.device;
 	u32 i;
 
-	if (error == SPEK_AUGMENT_DAMAGED)
-		give_up(m, slot->entry, slot->io.blocks, m->mend.parts[slot->io.stage].from);
-	else if (error)
+	if (error == SPEK_AUGMENT_DAMAGED) {
+		part_failed(m, stage);
+		return;
+	}
+	if (error)
 		spek_augment_drop(m, device);
 	for (i = 0; !error && i < slot->io.blocks; i++) {
 		struct spek_augment_entry *mended = &m->entries[slot->entry + i];
@@ -151,7 +199,10 @@ static void write_end(struct spek_augment *m, const struct spek_augment_slot *sl
 			mended->member = device;
 		}
 	}
-	end_part(m, slot);
+	if (m->mend.parts[stage].is_repeat)
+		next_block(m, stage);
+	else
+		end_part(m, stage);
 }
 
 /**

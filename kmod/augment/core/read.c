@@ -68,7 +68,7 @@ static bool issue_hit(struct spek_augment *m, u32 bio, u32 entry, u64 block, u32
 	}
 	if (m->entries[entry].member >= MAX_PINS)
 		return false;
-	blocks = hit_length(m, entry, device, block, limit);
+	blocks = request->is_single ? 1 : hit_length(m, entry, device, block, limit);
 	pin(m, entry, blocks);
 	slot = spek_augment_io_new(m, SPEK_AUGMENT_FOR_HIT, SPEK_AUGMENT_READ, device,
 				   place_of(entry), blocks);
@@ -258,6 +258,23 @@ static void start_copies(struct spek_augment *m, const struct spek_augment_io *i
 	spek_augment_stage_put(m, io->stage);
 }
 
+/*
+ * Read again from the same device block by block, to see which it is, and a single one from the
+ * other copy. The last copy of a dirty block is not given up for a read: destage asks for it again.
+ */
+static void hit_failed(struct spek_augment *m, const struct spek_augment_slot *slot,
+		       struct spek_augment_request *request)
+{
+	if (slot->io.blocks == 1 && spek_augment_is_last(m, slot->entry, slot->io.device)) {
+		request->error = -EIO;
+		return;
+	}
+	if (slot->io.blocks == 1)
+		spek_augment_read_failed(m, slot->entry, slot->io.device);
+	request->is_single = true;
+	request->retry = true;
+}
+
 /**
  * spek_augment_read_end() - end an I/O of a read
  * @m: machine
@@ -270,12 +287,10 @@ void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slo
 	u32 i;
 
 	if (slot->purpose == SPEK_AUGMENT_FOR_HIT) {
-		for (i = 0; i < slot->io.blocks; i++) {
-			if (error)
-				spek_augment_read_failed(m, slot->entry + i, slot->io.device);
+		if (error)
+			hit_failed(m, slot, request);
+		for (i = 0; i < slot->io.blocks; i++)
 			unpin(m, slot->entry + i);
-		}
-		request->retry |= error != 0;
 	} else {
 		m->raid_reads--;
 		m->raid_read_ns = m->now_ns;
@@ -349,11 +364,11 @@ void spek_augment_end_hit(struct spek_augment *m, const struct spek_augment_hit 
 	u32 i;
 
 	m->stats.errors += error != 0;
-	for (i = 0; i < hit->blocks; i++) {
-		if (error)
-			spek_augment_read_failed(m, entry + i, SPEK_AUGMENT_SSD);
+	/* Of more than one block it is not known which. */
+	if (error && hit->blocks == 1 && !spek_augment_is_last(m, entry, SPEK_AUGMENT_SSD))
+		spek_augment_read_failed(m, entry, SPEK_AUGMENT_SSD);
+	for (i = 0; i < hit->blocks; i++)
 		unpin(m, entry + i);
-	}
 }
 
 /**

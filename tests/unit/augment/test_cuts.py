@@ -342,8 +342,8 @@ FAULTS = {
     ),
     "failed hit stays held": (
         "read.c",
-        "spek_augment_read_failed(m, entry + i, SPEK_AUGMENT_SSD);\n		unpin(",
-        "spek_augment_read_failed(m, entry + i, SPEK_AUGMENT_SSD);\n		else\n			unpin(",
+        "	for (i = 0; i < hit->blocks; i++)\n		unpin(m, entry + i);\n}",
+        "	for (i = error ? 1 : 0; i < hit->blocks; i++)\n		unpin(m, entry + i);\n}",
     ),
     "older record wins": (
         "record.c",

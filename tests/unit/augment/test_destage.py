@@ -59,6 +59,8 @@ def test_nobody_needs_a_block_that_was_written_again() -> None:
     machine.run()
     machine.end(first, -errno.EIO)
     machine.end(second)
+    # The same read once more.
+    machine.end(next(sent for sent in reads(machine, SSD) if sent[:4] == first[:4]), -errno.EIO)
     assert machine.machine.mode == DRAINING
     assert not [sent for sent in machine.sent if sent[:2] == (WRITE, RAID)]
     end_all(machine)
@@ -70,14 +72,27 @@ def test_nobody_needs_a_block_that_was_written_again() -> None:
     assert machine.machine.dirty == 0
 
 
-def test_a_block_that_is_needed_and_lost_fails_the_machine() -> None:
+def test_a_block_that_is_needed_and_lost_fails_the_machine_after_all_others_are_destaged() -> None:
     machine = destaging()
     first, second = reads(machine, SSD)
     machine.lib.spek_augment_lose(machine.machine, 0, MIRROR)
     machine.run()
     machine.end(first, -errno.EIO)
     machine.end(second)
-    assert machine.machine.mode == FAILED
+    machine.end(next(sent for sent in reads(machine, SSD) if sent[:4] == first[:4]), -errno.EIO)
+    assert (machine.machine.mode, machine.stats.destaged) == (DRAINING, 0)
+    end_all(machine)
+    assert (machine.machine.mode, machine.stats.destaged, machine.machine.dirty) == (FAILED, 1, 1)
+
+
+def test_a_read_that_fails_once_is_tried_again() -> None:
+    machine = destaging()
+    first, _ = reads(machine, SSD)
+    machine.end(first, -errno.EIO)
+    assert first[:4] in [sent[:4] for sent in reads(machine, SSD)]
+    end_all(machine)
+    assert (machine.machine.mode, machine.stats.destaged) == (NORMAL, 2)
+    assert not reads(machine, MIRROR)
 
 
 def test_a_batch_is_given_up_when_the_log_cannot_be_flushed() -> None:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine that has lost all copies of a dirty block: whatever bio comes is an error."""
+"""A machine that has lost all copies of a dirty block serves reads of all others only."""
 
 from __future__ import annotations
 
 import errno
 
 import pytest
-from lib.core.augment_machine import FLUSH, MEMBERS, READ, WRITE, Machine
+from lib.core.augment_machine import FLUSH, MEMBERS, RAID, READ, WRITE, Machine
 
 FAILED = 4
 
@@ -30,7 +30,9 @@ class Failed(Machine):
         io = self.ffi.new("struct spek_augment_io *")
         answer = self.ffi.new("struct spek_augment_answer *")
         while self.lib.spek_augment_next_io(self.machine, io):
-            self.lib.spek_augment_complete(self.machine, self.now_ns, io.tag, 0)
+            is_gone = io.device != RAID and not self.machine.live >> io.device & 1
+            error = -errno.ENODEV if is_gone else 0
+            self.lib.spek_augment_complete(self.machine, self.now_ns, io.tag, error)
         while self.lib.spek_augment_next_answer(self.machine, answer):
             self.errors.append(answer.error)
 
@@ -45,9 +47,15 @@ class Failed(Machine):
         (FLUSH, 0, {}),
     ],
 )
-def test_every_bio_of_a_failed_machine_is_an_error(
+def test_bios_that_need_what_is_lost_are_errors(
     op: int, blocks: int, flags: dict[str, bool]
 ) -> None:
     machine = Failed()
     machine.bio(op, 70 if blocks else 0, blocks, **flags)
     assert machine.errors == [-errno.EIO]
+
+
+def test_what_the_raid_has_is_read() -> None:
+    machine = Failed()
+    machine.read(71)
+    assert machine.errors == [0]

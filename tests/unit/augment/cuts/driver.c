@@ -188,10 +188,10 @@ static void choose_absent(bool again)
 	faults->victim = SPEK_AUGMENT_NONE;
 }
 
-/* All copies of what is dirty vanish: the machine tells which blocks, and serves nothing more. */
+/* All copies of what is dirty vanish: the machine tells which blocks, and serves the others. */
 static void check_total_loss(void)
 {
-	u32 dirty = rig.machine.dirty, cursor = 0, told = 0, device;
+	u32 dirty = rig.machine.dirty, cursor = 0, told = 0, errors, device, i;
 	u64 block;
 
 	rig.faults.raid_failed = true;
@@ -207,12 +207,19 @@ static void check_total_loss(void)
 			rig_fail("a block was told that nobody wrote", block, 0);
 		told++;
 	}
-	if (rig.machine.mode != SPEK_AUGMENT_FAILED || told != dirty)
+	if (rig.machine.mode != SPEK_AUGMENT_FAILED || told != dirty ||
+	    spek_augment_lost(&rig.machine) != dirty)
 		rig_fail("losses told", told, dirty);
-	rig_submit(SPEK_AUGMENT_READ, 0, 1, false);
 	rig_submit(SPEK_AUGMENT_FLUSH, 0, 0, false);
 	if (rig.nr_bios)
-		rig_fail("bios wait in a machine that has failed", rig.nr_bios, 0);
+		rig_fail("a flush waits in a machine that has failed", rig.nr_bios, 0);
+	errors = rig.counts.errors;
+	for (i = 0; i < RAID_BLOCKS; i++) {
+		rig_submit(SPEK_AUGMENT_READ, i, 1, false);
+		rig_settle();
+	}
+	if (rig.counts.errors - errors != told)
+		rig_fail("reads that fail", rig.counts.errors - errors, told);
 	rig.counts.told++;
 }
 

@@ -394,10 +394,11 @@ static void check_block(const struct host_bio *b, u32 i)
 			rig_fail("lost after a cut", block, numbers[k]);
 		if (!b->is_check && !history_allows(block, k, numbers[k], b->began))
 			rig_fail("stale read", block, numbers[k]);
-		if (!b->is_check && !k)
+		if (!b->is_check && !k && !rig_failed_in_recovery())
 			history_shown(block, numbers[k], b->began);
 	}
-	if (b->is_check)
+	/* If recovery is repeated without a device, what that alone has is lost, though it was read. */
+	if (b->is_check && !rig_failed_in_recovery())
 		check_whole(block, numbers);
 }
 

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads of the log that fail: each one once, and each block of a device for ever.
+
+A read that fails once changes nothing. A block that stays unreadable is read from the other device;
+if none has it, that block alone is lost, which is told, and all others are served.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from lib.core.augment_machine import FLUSH, LOG, MEMBERS, RAID, READ, SSD, WRITE, Machine
+
+NORMAL, PASSING, FAILED = 1, 3, 4
+LOG_START = 2
+FIRST = 70
+MIRROR = 3
+RETRY_NS = 1000
+ALL = (2 << MEMBERS) - 1
+# A read: device, place, blocks.
+Read = tuple[int, int, int]
+FailsAt = Callable[[Read, int], bool]
+
+
+class Reading(Machine):
+    """A log of two records of 20 and of one block, whose devices fail reads."""
+
+    adopted = (FIRST,)
+    length = 20
+    missing = 0
+
+    def __init__(self, fails: FailsAt, **policy: Any) -> None:
+        self.fails = fails
+        self.reads: list[Read] = []
+        self.answers: list[int] = []
+        self.destaged: set[int] = set()
+        super().__init__(**policy)
+        self.by_hand = True
+        self.end_all()
+
+    def superblocks(self, config: Any) -> tuple[Any, Any]:
+        supers, present = super().superblocks(config)
+        for device in range(1 + MEMBERS):
+            if self.missing >> device & 1:
+                present[device] = 0
+        return supers, present
+
+    def run(self) -> None:
+        io = self.ffi.new("struct spek_augment_io *")
+        answer = self.ffi.new("struct spek_augment_answer *")
+        while self.lib.spek_augment_next_io(self.machine, io):
+            self.sent.append((io.op, io.device, io.block, io.blocks, io.tag))
+        while self.lib.spek_augment_next_answer(self.machine, answer):
+            self.answers.append(answer.error)
+
+    def end_all(self) -> None:
+        """End all I/O, with pauses after what failed."""
+        for _ in range(3):
+            while self.sent:
+                sent = op, device, block, blocks, _ = self.sent[0]
+                error = 0
+                if not self.machine.live >> device & 1 and device != RAID:
+                    error = -errno.ENODEV
+                elif op == READ and device != RAID:
+                    read = (device, block, blocks)
+                    error = -errno.EIO * self.fails(read, len(self.reads))
+                    self.reads.append(read)
+                elif (op, device) == (WRITE, RAID):
+                    self.destaged |= set(range(block, block + blocks))
+                self.end(sent, error)
+            self.now_ns += RETRY_NS
+            self.lib.spek_augment_tick(self.machine, self.now_ns)
+            self.run()
+
+    def ask(self, op: int, block: int, blocks: int = 1) -> int:
+        """The error of a bio."""
+        self.answers.clear()
+        self.bio(op, block, blocks)
+        self.end_all()
+        (error,) = self.answers
+        return error
+
+    def lost(self) -> list[int]:
+        return list(self._lost())
+
+    def _lost(self) -> Iterator[int]:
+        cursor, block = self.ffi.new("u32 *"), self.ffi.new("u64 *")
+        while self.lib.spek_augment_next_lost(self.machine, cursor, block):
+            yield block[0]
+        assert cursor[0] == LOG
+
+    @property
+    def mode(self) -> int:
+        return int(self.machine.mode)
+
+
+class OnSsd(Reading):
+    """Its copy is made again."""
+
+    holders = 1 << SSD
+
+
+class OnMember(Reading):
+    holders = 1 << MIRROR
+
+
+class WithoutSsd(Reading):
+    """It is drained."""
+
+    holders = ALL & ~1
+    missing = 1 << SSD
+
+
+class OnBoth(Reading):
+    """It is destaged, after recovery has left it as it is."""
+
+    def __init__(self, fails: FailsAt, **policy: Any) -> None:
+        super().__init__(fails, **policy)
+        self.destage()
+
+    def destage(self) -> None:
+        self.lib.spek_augment_destage_all(self.machine, self.now_ns)
+        self.run()
+        self.end_all()
+
+
+class LosesSsd(OnBoth):
+    """The SSD is lost after recovery."""
+
+    def destage(self) -> None:
+        self.lib.spek_augment_lose(self.machine, self.now_ns, SSD)
+        self.run()
+        self.end_all()
+
+
+def never(read: Read, number: int) -> bool:
+    return False
+
+
+def once(failing: int) -> FailsAt:
+    """The read of this number."""
+    return lambda read, number: number == failing
+
+
+def at(place: tuple[int, int]) -> FailsAt:
+    """A block of a device that cannot be read, in whatever I/O."""
+    device, block = place
+    return lambda read, number: read[0] == device and read[1] <= block < read[1] + read[2]
+
+
+def outcome(machine: Reading) -> tuple[int, ...]:
+    state = machine.machine
+    assert state.mend.pending == 0
+    assert state.free_stages == len(state.stage_uses)
+    assert state.nr_free_ios == len(state.slots)
+    return state.mode, state.dirty, state.live, len(machine.destaged)
+
+
+LOGS = (OnSsd, OnMember, WithoutSsd, OnBoth, LosesSsd)
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_read_that_fails_once_changes_nothing(log: type[Reading]) -> None:
+    expected = log(never)
+    assert outcome(expected)[0] in (NORMAL, PASSING)
+    reads = expected.reads
+    assert len(reads) >= 3
+    for failing in range(len(reads)):
+        machine = log(once(failing))
+        assert machine.stats.errors == 1
+        assert outcome(machine) == outcome(expected), reads[failing]
+        assert machine.lost() == []
+
+
+def places(reads: list[Read]) -> list[tuple[int, int]]:
+    return sorted({(device, block + i) for device, block, n in reads for i in range(n)})
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_block_that_is_never_read_is_the_only_one_that_is_lost(log: type[Reading]) -> None:
+    seen = places(log(never).reads)
+    assert len(seen) >= log.length
+    for device, place in seen:
+        machine = log(at((device, place)))
+        block = FIRST + place - LOG_START - 1
+        if place == LOG_START or log is OnBoth:
+            # Of a header nothing is lost; what is on both devices the other one has.
+            assert machine.mode in (NORMAL, PASSING) and machine.lost() == []
+            assert machine.destaged == set(range(FIRST, FIRST + log.length))
+            continue
+        assert (machine.mode, machine.lost()) == (FAILED, [block])
+        assert machine.lib.spek_augment_lost(machine.machine) == 1
+        assert machine.destaged == set(range(FIRST, FIRST + log.length)) - {block}
+        assert [machine.ask(READ, each) for each in range(FIRST, FIRST + log.length)] == [
+            -errno.EIO if each == block else 0 for each in range(FIRST, FIRST + log.length)
+        ]
+        assert machine.ask(WRITE, 5) == machine.ask(FLUSH, 0, 0) == -errno.EIO
+        assert machine.lib.spek_augment_next_ns(machine.machine) == 2**64 - 1
+        assert outcome(machine)[:2] == (FAILED, 1)
+
+
+def forgotten(log: type[Reading]) -> Reading:
+    machine = log(at((MIRROR if log is OnMember else SSD, LOG_START + 3)))
+    assert machine.lost() == [FIRST + 2]
+    generation = machine.machine.generation
+    assert machine.lib.spek_augment_forget(machine.machine) == 0
+    machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+    machine.run()
+    machine.end_all()
+    assert machine.machine.generation > generation
+    assert machine.machine.tail == machine.machine.head
+    return machine
+
+
+@pytest.mark.parametrize("log", [OnSsd, OnMember])
+def test_after_lost_blocks_are_given_up_all_is_served(log: type[Reading]) -> None:
+    machine = forgotten(log)
+    assert (machine.mode, machine.machine.dirty, machine.lost()) == (NORMAL, 0, [])
+    before = machine.stats.misses
+    # What the RAID has counts again.
+    assert machine.ask(READ, FIRST + 2) == 0
+    assert machine.stats.misses == before + 1
+    assert machine.ask(WRITE, FIRST + 2) == machine.ask(FLUSH, 0, 0) == 0
+    assert machine.machine.dirty == 1
+
+
+def test_only_what_is_lost_can_be_given_up() -> None:
+    machine = OnBoth(never)
+    assert machine.lib.spek_augment_forget(machine.machine) == -errno.EINVAL
+    assert machine.mode == NORMAL
+    without = OnSsd(at((SSD, LOG_START + 3)))
+    for device in range(1 + MEMBERS):
+        without.lib.spek_augment_lose(without.machine, 0, device)
+    # No device could tell at the next restart that the log does not count.
+    assert without.lib.spek_augment_forget(without.machine) == -errno.EINVAL
+    assert without.lost() == [FIRST + 2]
+
+
+def test_of_a_long_log_a_part_is_looked_at_in_a_call() -> None:
+    """The caller has other things to do, and a log may have 2^30 blocks."""
+    log_blocks, part = 200_000, 65_536
+
+    machine = OnSsd(at((SSD, LOG_START + 3)), log_blocks=log_blocks, ssd_blocks=log_blocks + 10)
+    cursor, block = machine.ffi.new("u32 *"), machine.ffi.new("u64 *")
+    next_lost = machine.lib.spek_augment_next_lost
+    assert next_lost(machine.machine, cursor, block) and block[0] == FIRST + 2
+    looked = []
+    while cursor[0] < log_blocks:
+        assert not next_lost(machine.machine, cursor, block)
+        looked.append(cursor[0])
+    assert looked == [4 + part, 4 + 2 * part, 4 + 3 * part, log_blocks]
+    # Giving up takes as many calls, at once.
+    assert machine.lib.spek_augment_forget(machine.machine) == 0
+    for _ in range(3):
+        assert machine.lib.spek_augment_next_ns(machine.machine) == machine.now_ns
+        assert machine.mode == FAILED
+        machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+    machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+    machine.run()
+    machine.end_all()
+    assert machine.mode == NORMAL
+
+
+class Written(Machine):
+    """A machine that is up, with blocks in its log."""
+
+    def __init__(self) -> None:
+        self.answers: list[int] = []
+        super().__init__()
+        for block in range(4):
+            self.write(FIRST + block)
+        self.by_hand = True
+        self.sent.clear()
+
+    def run(self) -> None:
+        io = self.ffi.new("struct spek_augment_io *")
+        answer = self.ffi.new("struct spek_augment_answer *")
+        while self.lib.spek_augment_next_io(self.machine, io):
+            self.sent.append((io.op, io.device, io.block, io.blocks, io.tag))
+            if not self.by_hand:
+                self.lib.spek_augment_complete(self.machine, self.now_ns, io.tag, 0)
+        while self.lib.spek_augment_next_answer(self.machine, answer):
+            self.answers.append(answer.error)
+
+
+def test_a_read_of_many_blocks_that_fails_tells_of_none() -> None:
+    """They are read one by one: only the one that fails is read from the mirror from then on."""
+
+    class Record(Written):
+        def write(self, block: int) -> None:
+            if block == FIRST:
+                self.bio(WRITE, FIRST, 4)
+
+    machine = Record()
+    machine.answers.clear()
+    machine.read(FIRST, 4)
+    (sent,) = machine.sent
+    assert sent[:4] == (READ, SSD, LOG_START + 1, 4)
+    machine.end(sent, -errno.EIO)
+    singles = machine.sent[:]
+    assert [sent[:4] for sent in singles] == [(READ, SSD, LOG_START + 1 + i, 1) for i in range(4)]
+    for number, sent in enumerate(singles):
+        machine.end(sent, -errno.EIO if number == 2 else 0)
+    devices = [sent[1] for sent in machine.sent]
+    assert devices == [SSD, SSD, 1, SSD]
+    for sent in machine.sent[:]:
+        machine.end(sent)
+    assert machine.answers == [0]
+
+
+def test_the_last_copy_is_not_given_up_for_a_read() -> None:
+    """It is an error of that read; the next one, and destage, ask the device again."""
+    machine = Written()
+    machine.answers.clear()
+    machine.read(FIRST)
+    for device, error in ((SSD, -errno.EIO), (1, -errno.EIO)):
+        (sent,) = machine.sent
+        assert sent[:2] == (READ, device)
+        machine.end(sent, error)
+    assert machine.answers == [-errno.EIO]
+    machine.read(FIRST)
+    (sent,) = machine.sent
+    assert sent[:2] == (READ, 1)
+    machine.end(sent)
+    assert machine.answers == [-errno.EIO, 0]
+    machine.lib.spek_augment_destage_all(machine.machine, 0)
+    machine.run()
+    while machine.sent:
+        machine.end(machine.sent[0])
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 0)
+
+
+def test_a_hit_of_the_callers_own_that_fails_is_submitted_again() -> None:
+    machine = Written()
+    hit = machine.ffi.new("struct spek_augment_hit *")
+    assert machine.lib.spek_augment_begin_hit(machine.machine, FIRST, 1, hit)
+    machine.lib.spek_augment_lose(machine.machine, 0, 1)
+    machine.lib.spek_augment_end_hit(machine.machine, hit, -errno.EIO)
+    # The mirror is lost: the SSD is asked again.
+    machine.read(FIRST)
+    assert (READ, SSD) in [sent[:2] for sent in machine.sent]
