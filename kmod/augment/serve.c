@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 #include "data.h"
 #include "hold.h"
+#include "lost.h"
 #include "serve.h"
 
 #define DM_MSG_PREFIX "spek-augment"
@@ -426,6 +427,8 @@ static bool has_news(struct spek_augment_unit *unit)
 		DMINFO("%s: %s", dm_table_device_name(unit->ti->table),
 		       spek_augment_mode_name(unit));
 	unit->told_mode = unit->machine.mode;
+	unit->told_place = 0;
+	unit->told_ranges = 0;
 	return true;
 }
 
@@ -475,7 +478,8 @@ static void serve(struct work_struct *work)
 	take_parts(unit, &sent);
 	take_answers(unit, &answered);
 	news = has_news(unit);
-	again = spek_augment_holds_arm(unit);
+	again = spek_augment_lost_tell(unit);
+	again |= spek_augment_holds_arm(unit);
 	arm(unit);
 	mutex_unlock(&unit->lock);
 

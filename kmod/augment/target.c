@@ -25,6 +25,7 @@
 #include "attach.h"
 #include "hit.h"
 #include "hold.h"
+#include "lost.h"
 #include "serve.h"
 #include "table.h"
 #include "target.h"
@@ -308,7 +309,8 @@ static int give_up(struct spek_augment_unit *unit, const char *device)
 	return 0;
 }
 
-static int serve_message(struct spek_augment_unit *unit, unsigned int argc, char **argv)
+static int serve_message(struct spek_augment_unit *unit, unsigned int argc, char **argv,
+			 char *result, unsigned int maxlen)
 {
 	if (!unit->is_started) {
 		DMERR("The device has to be resumed before messages.");
@@ -322,7 +324,11 @@ static int serve_message(struct spek_augment_unit *unit, unsigned int argc, char
 		spek_augment_destage_all(&unit->machine, ktime_get_ns());
 		return 0;
 	}
-	DMERR("There are the messages awake MEMBER 0|1, destage and lose DEVICE.");
+	if (argc == 2 && !strcmp(argv[0], "lost"))
+		return spek_augment_lost_list(unit, argv[1], result, maxlen);
+	if (argc == 2 && !strcmp(argv[0], "forget"))
+		return spek_augment_lost_forget(unit, argv[1]);
+	DMERR("There are the messages awake MEMBER 0|1, destage, lose DEVICE, lost PLACE and forget BLOCKS.");
 	return -EINVAL;
 }
 
@@ -333,9 +339,9 @@ static int augment_message(struct dm_target *ti, unsigned int argc, char **argv,
 	int err;
 
 	mutex_lock(&unit->lock);
-	err = serve_message(unit, argc, argv);
+	err = serve_message(unit, argc, argv, result, maxlen);
 	mutex_unlock(&unit->lock);
-	if (!err)
+	if (err >= 0)
 		spek_augment_serve_kick(unit);
 	return err;
 }
@@ -400,8 +406,8 @@ static void augment_status(struct dm_target *ti, status_type_t type, unsigned in
 
 struct target_type spek_augment_target = {
 	.name = "spek-augment",
-	/* 1.1: the feature raid */
-	.version = { 1, 1, 0 },
+	/* 1.1: the feature raid; 1.2: the messages lost and forget */
+	.version = { 1, 2, 0 },
 	.features = DM_TARGET_SINGLETON,
 	.module = THIS_MODULE,
 	.ctr = augment_ctr,

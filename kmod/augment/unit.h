@@ -84,7 +84,7 @@ struct spek_augment_hold {
  * @parts: by tag
  * @queue: runs @work
  * @work: serves; at the time that the machine wants, and when something has arrived
- * @lock: protects @machine, once it is started, and the next 9 fields
+ * @lock: protects @machine, once it is started, and the next 11 fields
  * @machine: the machine
  * @is_started: the machine has recovered
  * @is_stopped: nothing more is sent
@@ -92,6 +92,8 @@ struct spek_augment_hold {
  * @gone: bitmap of devices that were lost by a message: what they answer is an error
  * @told_mode: mode that was last told to those who wait for an event
  * @told_live: bitmap of devices in use that was last logged
+ * @told_place: place in the log up to which lost blocks were logged
+ * @told_ranges: number of ranges of these that were logged
  * @free_holds: those that no read has
  * @wants_ends: a bio waits in the machine, perhaps for the end of a read of the SSD
  * @over: holds whose reads have ended; without a lock
@@ -127,6 +129,8 @@ struct spek_augment_unit {
 	u32 gone;
 	u32 told_mode;
 	u32 told_live;
+	u32 told_place;
+	u32 told_ranges;
 	struct llist_node *free_holds;
 	bool wants_ends;
 	struct llist_head over;

@@ -8,6 +8,7 @@ target: data get where they belong, survive, and stay right when devices fail.
 from __future__ import annotations
 
 import contextlib
+import errno
 import mmap
 import os
 import re
@@ -66,6 +67,7 @@ class Status:
     prefetched: int
     records: int
     wakes: tuple[int, ...]  # by writes, reads, flushes, destage, others
+    lost: int
 
 
 class Cache:
@@ -97,6 +99,7 @@ class Cache:
             prefetched=int(words[11]),
             records=int(words[13]),
             wakes=tuple(map(int, words[17:22])),
+            lost=int(words[22]),
         )
 
     def write(self, block: int, version: int, blocks: int = 1) -> None:
@@ -478,16 +481,17 @@ def test_the_log_of_a_lost_ssd_is_read_from_the_mirror(devices: Devices) -> None
         assert cache.status().mode == "passing"
 
 
-def with_hole(node: str, block: int) -> str:
-    """A table of the SSD whose @block cannot be read or written."""
-    sectors, at = SSD_MIB << 11, block * 8
-    return "\n".join(
-        (
-            *((f"0 {at} linear {node} 0",) if at else ()),
-            f"{at} 8 error",
-            f"{at + 8} {sectors - at - 8} linear {node} {at + 8}",
-        )
-    )
+def with_hole(node: str, *blocks: int, mib: int = SSD_MIB) -> str:
+    """A table of the SSD, or of a device of another length, whose @blocks cannot be read or
+    written."""
+    lines, at = [], 0
+    for hole in (*(block * 8 for block in blocks), mib << 11):
+        if hole > at:
+            lines.append(f"{at} {hole - at} linear {node} {at}")
+        if hole < mib << 11:
+            lines.append(f"{hole} 8 error")
+        at = hole + 8
+    return "\n".join(lines)
 
 
 @pytest.mark.parametrize("then", ["mended", "given up"])
@@ -536,6 +540,70 @@ def test_a_device_can_be_given_up(devices: Devices) -> None:
         device_mapper.message(NAME, "lose 0")
         eventually(lambda: cache.status().mode == "passing", "the log is not drained")
         cache.assert_holds(40, 1, blocks=80)
+
+
+def told(*message: str) -> str:
+    """The answer to a message."""
+    command = ["dmsetup", "message", NAME, "0", *message]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def read_error(cache: Cache, block: int) -> int:
+    with mmap.mmap(-1, BLOCK) as buffer:
+        try:
+            os.preadv(cache.fd, [buffer], block * BLOCK)
+        except OSError as error:
+            return error.errno or errno.EIO
+    return 0
+
+
+@pytest.mark.allow_kernel_messages(r"spek-augment: .* (is lost|are lost|copy left)|I/O error")
+def test_a_block_without_a_readable_copy_is_named_and_all_others_are_served(
+    devices: Devices,
+) -> None:
+    """The SSD is given up, and the mirror cannot read two blocks of the log."""
+    blocks, gone = 40, {7, 20}
+    whole = f"0 {SPARE_MIB << 11} linear {devices.spares[0]} 0"
+    with mapped_disk("spek-bad", whole) as spare, contextlib.closing(KernelLog()) as log:
+        changed = Devices(devices.raid, devices.ssd, (spare, devices.spares[1]))
+        with attached(changed, fresh()) as cache:
+            for block in range(blocks):
+                cache.write(block, 1)
+            cache.flush()
+            assert cache.status().mirror == 1
+            bad = [LOG_START + 2 * block + 1 for block in sorted(gone)]
+            device_mapper.replace("spek-bad", with_hole(devices.spares[0], *bad, mib=SPARE_MIB))
+            device_mapper.message(NAME, "lose 0")
+            eventually(lambda: cache.status().mode == "failed", "nothing counts as lost")
+            status = cache.status()
+            assert (status.dirty, status.lost) == (2, 2)
+            assert told("lost", "0") == "7+1 20+1 -"
+            for block in range(blocks):
+                assert read_error(cache, block) == (errno.EIO if block in gone else 0)
+            cache.assert_holds(0, 1, blocks=7)
+            raid = Cache(devices.raid)
+            assert_holds(raid.fd, 21, 1, blocks=blocks - 21)
+            raid.close()
+            with pytest.raises(OSError, match="Input/output error"):
+                cache.write(0, 2)
+            for wrong in ("forget 1", "forget 0", "lost -1"):
+                with pytest.raises(AssertionError):
+                    device_mapper.message(NAME, wrong)
+            text = log.read()
+            assert "2 blocks of 4 KiB have no readable copy left" in text
+            for block in gone:
+                assert f"blocks {block} to {block} are lost" in text
+
+            device_mapper.message(NAME, "forget 2")
+            eventually(lambda: cache.status().mode == "passing", "writes are not accepted")
+            assert told("lost", "0") == "-"
+            cache.write(7, 2)
+            cache.flush()
+            cache.assert_holds(7, 2)
+            # As the RAID had it before the cache.
+            with open(devices.raid, "rb") as file:
+                file.seek(20 * BLOCK)
+                assert file.read(BLOCK) == bytes(BLOCK)
 
 
 class KernelLog:

@@ -59,8 +59,9 @@ def _refuse_failed(name: str, state: State) -> None:
     if state.mode is Mode.FAILED:
         raise SpekError(
             f"{name} has failed and destages nothing any more:"
-            f" {state.lost_blocks:,} blocks have no readable copy left. Remove it by `dmsetup"
-            f" remove {name}`, and attach it again without the device that failed"
+            f" {state.lost_blocks:,} blocks have no readable copy left, all others are on the RAID."
+            f" Remove it by `dmsetup remove {name}`, and attach it again without the device that"
+            f" failed, or give the blocks up by `spekctl augment forget {name}`"
         )
 
 

@@ -35,8 +35,9 @@ OLDER = (
     f"the module {MODULE} that is loaded is of an earlier version, which keeps no names; detach all"
     f" caches and load the newer one: `modprobe -r {MODULE} && modprobe {MODULE}`"
 )
-# Of the target, since it has the feature raid.
+# Of the target, since it has the feature raid, and the messages lost and forget.
 _NAMES_SINCE = (1, 1)
+_LOST_SINCE = (1, 2)
 _CAP_SYS_ADMIN = 21
 _MOST_NAME = 127
 _NAME = re.compile(r"[A-Za-z0-9#+.:=@_][A-Za-z0-9#+.:=@_-]*")
@@ -98,13 +99,20 @@ class Mapper:
     def check_target(self) -> bool:
         """Whether the module keeps names of RAIDs in superblocks; NoKernelSideError without the
         module."""
+        return self._version() >= _NAMES_SINCE
+
+    def lists_lost(self) -> bool:
+        """Whether the module lists blocks that are lost; NoKernelSideError without the module."""
+        return self._version() >= _LOST_SINCE
+
+    def _version(self) -> tuple[int, int]:
         match = re.search(rf"^{TARGET}\s+v(\d+)\.(\d+)\.", self._call("targets"), re.MULTILINE)
         if match is None:
             raise NoKernelSideError(
                 f"the kernel has no device mapper target {TARGET}: load it by `modprobe {MODULE}`,"
                 f" or from a build by `insmod {MODULE}.ko`"
             )
-        return (int(match[1]), int(match[2])) >= _NAMES_SINCE
+        return int(match[1]), int(match[2])
 
     def states(self) -> dict[str, State]:
         """All mappings, by name."""
@@ -166,7 +174,11 @@ class Mapper:
 
     def message(self, name: str, *words: str) -> None:
         """Send a message to the target."""
-        self._call("message", name, "0", *words)
+        self.ask(name, *words)
+
+    def ask(self, name: str, *words: str) -> str:
+        """Send a message to the target; its answer."""
+        return self._call("message", name, "0", *words)
 
     def _call(self, *words: str) -> str:
         done = subprocess.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from spekctl.augment import lost
 from spekctl.augment.format import SSD
 from spekctl.augment.mapper import Mapper
 from spekctl.augment.table import MISSING, State, Table
@@ -34,6 +35,7 @@ def cache_of(mapper: Mapper, name: str, state: State, roots: Roots = ROOTS) -> C
         devices=devices_of(table, state, roots),
         mirror=state.mirror - 1 if state.mirror > SSD else None,
         wakes=state.wakes,
+        lost=lost.ranges(mapper, name, state),
         **counted,
     )
 

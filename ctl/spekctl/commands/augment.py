@@ -108,6 +108,30 @@ def detach(name: str, timeout_ns: int | None) -> int:
 @command.command(no_args_is_help=True)
 @_NAME
 @click.option(
+    *("--lost", "blocks"),
+    type=click.IntRange(min=1),
+    metavar="N",
+    required=True,
+    help="Number of blocks that are lost, as status has it: no others are given up.",
+)
+def forget(name: str, blocks: int) -> int:
+    """Give up blocks that no device of a failed cache can read.
+
+    `status` lists them. What the RAID has of them counts again, which is older, and the cache
+    accepts writes. Until then a failed cache serves reads of all other blocks, and the records
+    stay on the devices, so that another `attach` may still read them.
+    """
+    from spekctl.augment import lost
+    from spekctl.augment.mapper import Mapper
+
+    lost.forget(Mapper(), name, blocks)
+    click.echo(f"spekctl: {name}: {blocks:,} blocks are given up", err=True)
+    return 0
+
+
+@command.command(no_args_is_help=True)
+@_NAME
+@click.option(
     "--every",
     "interval_ns",
     type=DURATION,

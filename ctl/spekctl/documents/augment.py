@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
@@ -89,6 +89,10 @@ class Cache(Part, frozen=True):
     errors: Annotated[int, Meta(ge=0, description="Failed I/O.")]
     wakes: Wakes
     lost_blocks: Annotated[int, Meta(ge=0, description="Blocks that no device has any more.")]
+    lost: Annotated[
+        list[tuple[int, int]],
+        Meta(description="These blocks: the first of a range, and the one after its last."),
+    ] = field(default_factory=list)
 
     @property
     def hit_ratio(self) -> float | None:

@@ -55,6 +55,14 @@ def _figures(cache: Cache) -> Iterator[str]:
     yield f"wake-ups {_wakes(cache.wakes)}; flushes {cache.flushes:,}, errors {cache.errors:,}"
     if cache.lost_blocks:
         yield f"LOST: {cache.lost_blocks:,} blocks have no readable copy left"
+        yield from _ranges(cache.lost)
+
+
+def _ranges(ranges: list[tuple[int, int]]) -> Iterator[str]:
+    for first, last in ranges[:MOST_RANGES]:
+        yield f"  blocks {first:,} to {last - 1:,}"
+    if len(ranges) > MOST_RANGES:
+        yield f"  and {len(ranges) - MOST_RANGES:,} more ranges"
 
 
 def _wakes(wakes: Wakes) -> str:
@@ -121,10 +129,7 @@ def _log(log: CheckedLog) -> Iterator[str]:
         f"log from block {log.tail}, record {log.tail_seq}: {log.records:,} records, with"
         f" {log.dirty_blocks:,} blocks ({_size(log.dirty_blocks)}) that the RAID lacks"
     )
-    for first, last in log.ranges[:MOST_RANGES]:
-        yield f"  blocks {first:,} to {last - 1:,}"
-    if len(log.ranges) > MOST_RANGES:
-        yield f"  and {len(log.ranges) - MOST_RANGES:,} more ranges"
+    yield from _ranges(log.ranges)
     if log.single:
         yield f"{log.single:,} records are intact on one device only"
     if log.broken is None:

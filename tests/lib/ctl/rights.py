@@ -47,6 +47,7 @@ NEEDS_ROOT: dict[str, tuple[str, ...]] = {
     "augment status": (),
     "augment destage": ("nas",),
     "augment detach": ("nas",),
+    "augment forget": ("nas", "--lost", "1"),
     "augment monitor": ("nas",),
     "power monitor": ("--count", "1"),
 }

@@ -63,7 +63,7 @@ if words[0] == "remove":
     end()
 if words[0] == "message" and words[2] == "0":
     mapping(words[1])["messages"] = mapping(words[1]).get("messages", []) + [words[3:]]
-    end()
+    end(state["answers"].get(" ".join(words[3:]), ""))
 end("dmsetup of the tests does not know: %s\\n" % words, 3)
 """
 CLEAN = "normal 1 7 6 1 0 0/256 0 90 10 5 4 3 20 20 3 0 1 1 0 0 0 0"
@@ -86,10 +86,11 @@ class FakeDm:
         self._write(
             {
                 "targets": ["linear", "spek-augment"],
-                "version": "1.1.0",
+                "version": "1.2.0",
                 "mappings": {},
                 "calls": [],
                 "refuse": {},
+                "answers": {"lost 0": "-\n"},
                 "initial": self.initial,
             }
         )

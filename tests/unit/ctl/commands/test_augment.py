@@ -185,3 +185,39 @@ def test_wrong_options_tell_nothing(
     assert watched.augment("monitor", "nas", *words) == ExitCode.USAGE
     assert sentence in capsys.readouterr().err
     assert FakeMonitor.steps == 0
+
+
+def test_status_names_what_is_lost(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    machine.attached(FAILED)
+    answers = {"lost 0": "70+2 9+1 128\n", "lost 128": "72+8 10+1 -\n"}
+    machine.dm.change(answers=answers)
+    assert machine.augment("status", "--json") == ExitCode.OK
+    fields = json.loads(capsys.readouterr().out)
+    validator(augment.SCHEMA_FILE).validate(fields)
+    cache = fields["caches"][0]
+    assert (cache["lost_blocks"], cache["lost"]) == (12, [[9, 11], [70, 80]])
+    # An earlier module has no list.
+    machine.dm.change(version="1.1.0")
+    assert machine.augment("status", "--json") == ExitCode.OK
+    assert json.loads(capsys.readouterr().out)["caches"][0]["lost"] == []
+
+
+def test_lost_blocks_are_given_up_by_their_number(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.attached(FAILED)
+    assert machine.augment("forget", "nas", "--lost", "11") == ExitCode.USAGE
+    assert "nas has lost 12 blocks: look which they are" in capsys.readouterr().err
+    assert machine.dm.sent("message") == []
+    assert machine.augment("forget", "nas", "--lost", "12") == ExitCode.OK
+    assert capsys.readouterr().err == "spekctl: nas: 12 blocks are given up\n"
+    assert machine.dm.sent("message") == [["message", "nas", "0", "forget", "12"]]
+
+
+def test_a_cache_that_has_lost_nothing_gives_nothing_up(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.attached(DIRTY)
+    assert machine.augment("forget", "nas", "--lost", "12") == ExitCode.REFUSED
+    assert capsys.readouterr().err == "spekctl: nas has lost nothing: it is normal\n"
+    assert machine.dm.sent("message") == []

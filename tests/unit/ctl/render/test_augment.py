@@ -42,9 +42,15 @@ def test_nothing_dirty_and_nothing_read_is_told() -> None:
 
 def test_lost_blocks_are_told() -> None:
     assert "LOST" not in contents(STATUS)
-    text = with_cache(mode=Mode.FAILED, lost_blocks=1200)
+    text = with_cache(mode=Mode.FAILED, lost_blocks=1200, lost=[(7, 8), (5000, 6199)])
     assert "nas: failed" in text
-    assert "LOST: 1,200 blocks have no readable copy left" in text
+    lines = [line.strip() for line in text.splitlines()]
+    at = lines.index("LOST: 1,200 blocks have no readable copy left")
+    assert lines[at + 1 : at + 3] == ["blocks 7 to 7", "blocks 5,000 to 6,198"]
+    many = with_cache(
+        mode=Mode.FAILED, lost_blocks=12, lost=[(2 * i, 2 * i + 1) for i in range(12)]
+    )
+    assert "and 2 more ranges" in many
 
 
 def test_no_cache_is_told_and_several_are_apart() -> None:
