@@ -55,6 +55,10 @@ struct found_supers {
  * @windows: by device
  * @header: header of a device's next record
  * @good: header of the next record that counts
+ * @headers: bitmap of devices that have it
+ * @blocks: of each block of its data the devices that have it
+ * @holders: bitmap of devices that have all of it
+ * @unread_data: bitmap of its blocks that a device with the header could not read
  * @is_beyond: a record is not on the RAID
  * @unread: bitmap of devices that may have the next record, but could not be read
  */
@@ -63,6 +67,10 @@ struct recovery {
 	struct window windows[SPEK_AUGMENT_DEVICES];
 	struct spek_augment_header header;
 	struct spek_augment_header good;
+	u32 headers;
+	u32 blocks[SPEK_AUGMENT_RECORD_BLOCKS];
+	u32 holders;
+	u32 unread_data;
 	bool is_beyond;
 	u32 unread;
 };
@@ -83,6 +91,14 @@ static int transfer(struct spek_augment_unit *unit, u32 device, blk_opf_t opf, u
 	err = submit_bio_wait(&part->bio);
 	bio_uninit(&part->bio);
 	return err;
+}
+
+/* Once more if it fails: what kept the device from it may be over. */
+static int read_again(struct spek_augment_unit *unit, u32 device, u64 block, u8 *const *blocks)
+{
+	int err = transfer(unit, device, REQ_OP_READ, block, blocks, 1);
+
+	return err ? transfer(unit, device, REQ_OP_READ, block, blocks, 1) : 0;
 }
 
 static u8 *const *window_of(const struct spek_augment_unit *unit, u32 device)
@@ -106,7 +122,7 @@ static int read_supers(struct spek_augment_unit *unit, struct found_supers *supe
 			continue;
 		/* One by one: a write that was torn may have left one that cannot be read. */
 		for (i = 0; i < 2; i++) {
-			err = transfer(unit, device, REQ_OP_READ, i, &blocks[i], 1);
+			err = read_again(unit, device, i, &blocks[i]);
 			if (err) {
 				failure = err;
 				continue;
@@ -266,7 +282,7 @@ static void read_singly(struct spek_augment_unit *unit, u32 device, struct windo
 	for (i = 0; i < window->blocks; i++) {
 		u64 block = (u64)SPEK_AUGMENT_LOG_START + window->first + i;
 
-		if (!transfer(unit, device, REQ_OP_READ, block, &blocks[i], 1))
+		if (!read_again(unit, device, block, &blocks[i]))
 			continue;
 		memset(blocks[i], 0, SPEK_AUGMENT_BLOCK_BYTES);
 		__set_bit(i, window->failed);
@@ -290,62 +306,116 @@ static void fill_window(struct spek_augment_unit *unit, u32 device, struct windo
 		read_singly(unit, device, window);
 }
 
-/*
- * The @wanted blocks from the head on; NULL: the log ends before, or one of them could not be read,
- * which is noted.
- */
-static u8 *const *at_head(struct spek_augment_unit *unit, u32 device, struct recovery *recovery,
+/* The @wanted blocks from the head on; NULL: the log ends before. */
+static u8 *const *at_head(struct spek_augment_unit *unit, u32 device, struct window *window,
 			  u32 wanted)
 {
-	struct window *window = &recovery->windows[device];
 	u32 head = unit->machine.head;
 
 	if (head < window->first || head + wanted > window->first + window->blocks)
 		fill_window(unit, device, window);
 	if (head + wanted > window->first + window->blocks)
 		return NULL;
-	if (find_next_bit(window->failed, WINDOW, head - window->first) <
-	    head - window->first + wanted) {
-		recovery->unread |= spek_augment_bit(device);
-		return NULL;
-	}
 	return window_of(unit, device) + (head - window->first);
 }
 
-static bool has_record(struct spek_augment_unit *unit, u32 device, struct recovery *recovery)
+/* Whether a block behind the head could not be read, which is noted. */
+static bool is_unread(struct spek_augment_unit *unit, u32 device, struct recovery *recovery,
+		      u32 block)
+{
+	const struct window *window = &recovery->windows[device];
+
+	if (!test_bit(unit->machine.head - window->first + block, window->failed))
+		return false;
+	recovery->unread |= spek_augment_bit(device);
+	return true;
+}
+
+static bool is_same(const struct spek_augment_header *header,
+		    const struct spek_augment_header *than)
+{
+	return header->block == than->block && header->blocks == than->blocks &&
+	       !memcmp(header->crc, than->crc, header->blocks * sizeof(header->crc[0]));
+}
+
+static bool has_header(struct spek_augment_unit *unit, u32 device, struct recovery *recovery)
 {
 	struct spek_augment_header *header = &recovery->header;
-	u8 *const *blocks;
-	u32 i;
+	u8 *const *blocks = at_head(unit, device, &recovery->windows[device], 1);
 
-	blocks = at_head(unit, device, recovery, 1);
-	if (!blocks || !spek_augment_header_decode(blocks[0], header))
+	if (!blocks || is_unread(unit, device, recovery, 0) ||
+	    !spek_augment_header_decode(blocks[0], header))
 		return false;
 	recovery->is_beyond |= spek_augment_is_beyond(&unit->machine, header);
 	if (!spek_augment_expects(&unit->machine, header))
 		return false;
-	blocks = at_head(unit, device, recovery, 1 + header->blocks);
-	for (i = 0; blocks && i < header->blocks; i++)
-		if (spek_augment_block_crc(blocks[1 + i]) != header->crc[i])
+	/* There is one record of a number and generation. */
+	if (recovery->headers && !is_same(header, &recovery->good))
+		return false;
+	recovery->good = *header;
+	recovery->headers |= spek_augment_bit(device);
+	return true;
+}
+
+/* Note which blocks a device with the header has. */
+static void look_at_data(struct spek_augment_unit *unit, u32 device, struct recovery *recovery)
+{
+	const struct spek_augment_header *header = &recovery->good;
+	u32 missing = 0, i;
+	u8 *const *blocks;
+
+	blocks = at_head(unit, device, &recovery->windows[device], 1 + header->blocks);
+	for (i = 0; blocks && i < header->blocks; i++) {
+		if (is_unread(unit, device, recovery, 1 + i))
+			recovery->unread_data |= 1U << i;
+		else if (spek_augment_block_crc(blocks[1 + i]) == header->crc[i])
+			recovery->blocks[i] |= spek_augment_bit(device);
+		missing += !(recovery->blocks[i] & spek_augment_bit(device));
+	}
+	if (blocks && !missing)
+		recovery->holders |= spek_augment_bit(device);
+}
+
+/*
+ * What a cut leaves of a write on its way may differ from its checksums on all devices, and ends the
+ * log. A record from before the newest generation was there, and so may be one that cannot be read.
+ * Blocks of it that nobody has are given up only on request.
+ */
+static bool adopts_parts(struct spek_augment_unit *unit, const struct recovery *recovery)
+{
+	bool was_there = spek_augment_is_short(&unit->machine);
+	u32 i;
+
+	if (!recovery->headers || (!was_there && !recovery->unread_data))
+		return false;
+	for (i = 0; i < recovery->good.blocks; i++)
+		if (!recovery->blocks[i] &&
+		    !(unit->ends_unread && (was_there || (recovery->unread_data & 1U << i))))
 			return false;
-	return blocks;
+	return true;
 }
 
 static bool adopt_next(struct spek_augment_unit *unit, struct recovery *recovery)
 {
 	u32 readable = recovery->scan.present & ~recovery->scan.stale;
-	u32 device, holders = 0;
+	u32 device;
 
 	recovery->unread = 0;
-	for (device = 0; device <= unit->config.nr_members; device++) {
-		if (!(readable & spek_augment_bit(device)) || !has_record(unit, device, recovery))
-			continue;
-		recovery->good = recovery->header;
-		holders |= spek_augment_bit(device);
-	}
-	if (holders)
-		spek_augment_adopt(&unit->machine, &recovery->good, holders);
-	return holders;
+	recovery->headers = 0;
+	recovery->holders = 0;
+	recovery->unread_data = 0;
+	memset(recovery->blocks, 0, sizeof(recovery->blocks));
+	for (device = 0; device <= unit->config.nr_members; device++)
+		if ((readable & spek_augment_bit(device)) && has_header(unit, device, recovery))
+			look_at_data(unit, device, recovery);
+	if (recovery->holders)
+		spek_augment_adopt(&unit->machine, &recovery->good, recovery->holders);
+	else if (adopts_parts(unit, recovery))
+		spek_augment_adopt_parts(&unit->machine, &recovery->good, recovery->headers,
+					 recovery->blocks);
+	else
+		return false;
+	return true;
 }
 
 static int recover(struct spek_augment_unit *unit, struct recovery *recovery,

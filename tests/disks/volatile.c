@@ -18,6 +18,8 @@
  *	lies		flushes and FUA do nothing, so that tests can show that they find that
  *	garble_after	as many reads of sector garble_sector of disk garble_disk from now are right but
  *			for the last; 0: all are
+ *	garble_reads	number of wrong ones after that, with the last; reset to 1 then
+ *	refuse_reads	number of reads from now on of that sector that fail
  * and to be read: carried (I/Os), cuts, dropped (sectors lost at cuts), torn (of writes under way).
  */
 #include <linux/bio.h>
@@ -64,7 +66,7 @@ static struct volatile_disk all[MAX_DISKS];
 static bool is_on = true;
 static unsigned int cut_after, lose, lose_after, lost;
 static bool lies;
-static unsigned int garble_disk, garble_after;
+static unsigned int garble_disk, garble_after, garble_reads = 1, refuse_reads;
 static unsigned long garble_sector;
 static unsigned long carried, cuts, dropped, torn;
 static DEFINE_MUTEX(power_lock);	/* protects all above from "all" on */
@@ -78,6 +80,8 @@ module_param(lies, bool, 0644);
 module_param(garble_disk, uint, 0644);
 module_param(garble_sector, ulong, 0644);
 module_param(garble_after, uint, 0644);
+module_param(garble_reads, uint, 0644);
+module_param(refuse_reads, uint, 0644);
 module_param(carried, ulong, 0444);
 module_param(cuts, ulong, 0444);
 module_param(dropped, ulong, 0444);
@@ -132,9 +136,28 @@ static void write_sector(struct volatile_disk *disk, unsigned long sector, const
 static void read_sector(const struct volatile_disk *disk, unsigned long sector, u8 *data)
 {
 	memcpy(data, at(disk->image, sector), SECTOR);
-	if (garble_after && disk->number == garble_disk && sector == garble_sector &&
-	    !--garble_after)
-		data[0] ^= 1;
+	if (!garble_after || disk->number != garble_disk || sector != garble_sector)
+		return;
+	if (garble_after > 1) {
+		garble_after--;
+		return;
+	}
+	data[0] ^= 1;
+	if (garble_reads > 1) {
+		garble_reads--;
+		return;
+	}
+	garble_after = 0;
+}
+
+/* Whether a bio is one of the reads that fail. */
+static bool is_refused(const struct volatile_disk *disk, const struct bio *bio)
+{
+	if (!refuse_reads || bio_op(bio) != REQ_OP_READ || disk->number != garble_disk ||
+	    garble_sector < bio->bi_iter.bi_sector || garble_sector >= bio_end_sector(bio))
+		return false;
+	refuse_reads--;
+	return true;
 }
 
 static void transfer(struct volatile_disk *disk, struct bio *bio)
@@ -276,6 +299,8 @@ static blk_status_t carry_out(struct request *request)
 		lost |= lose;
 	if (!is_on || (lost & (1U << disk->number)))
 		return BLK_STS_IOERR;
+	if (is_refused(disk, bio))
+		return BLK_STS_MEDIUM;
 	carried++;
 	if (bio->bi_opf & REQ_PREFLUSH)
 		flush(disk, request->came);

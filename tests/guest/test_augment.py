@@ -514,12 +514,58 @@ def test_a_log_that_cannot_be_read_on_is_given_up_on_request_only(
                 cache.assert_holds(0, 1, blocks=3)
             return
         with attached(left, f"{QUIET} unread end") as cache:
+            eventually(lambda: cache.status().mode == "failed", "what is lost is not told")
+            assert told("lost", "0") == "1+1 -"
+            # Also what follows it in the log.
+            assert [read_error(cache, block) for block in range(3)] == [0, errno.EIO, 0]
+            cache.assert_holds(2, 1)
+            device_mapper.message(NAME, "forget 1")
+            eventually(lambda: cache.status().mode == "normal", "writes are not accepted")
+            assert cache.status().dirty == 0
+            with open(devices.raid, "rb") as raid:
+                raid.seek(BLOCK)
+                assert raid.read(BLOCK) == bytes(BLOCK)
+
+
+def test_a_log_ends_at_a_header_that_nobody_can_read_on_request_only(devices: Devices) -> None:
+    """Where the next record begins is not known without it."""
+    whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
+    with mapped_disk("spek-bad", whole) as ssd:
+        with attached(Devices(devices.raid, ssd, devices.spares), fresh()) as cache:
+            for block in range(3):
+                cache.write(block, 1)
+                cache.flush()
+        device_mapper.replace("spek-bad", with_hole(devices.ssd, LOG_START + 2))
+        left = Devices(devices.raid, ssd, ("-", devices.spares[1]))
+        assert_refused(left.line(), "The log cannot be read on")
+        with attached(left, f"{QUIET} unread end") as cache:
             cache.assert_holds(0, 1)
             device_mapper.message(NAME, "destage")
             eventually(lambda: cache.status().dirty == 0, "the log is not destaged")
             with open(devices.raid, "rb") as raid:
                 raid.seek(BLOCK)
                 assert raid.read(BLOCK) == bytes(BLOCK)
+
+
+def test_a_record_is_put_together_of_what_each_device_can_read(devices: Devices) -> None:
+    """The SSD and its mirror each have a block that cannot be read, not the same."""
+    with (
+        mapped_disk("spek-bad", f"0 {SSD_MIB << 11} linear {devices.ssd} 0") as ssd,
+        mapped_disk("spek-worse", f"0 {SPARE_MIB << 11} linear {devices.spares[0]} 0") as spare,
+    ):
+        changed = Devices(devices.raid, ssd, (spare, devices.spares[1]))
+        with attached(changed, fresh()) as cache:
+            cache.write(0, 1, blocks=8)
+            cache.write(8, 1, blocks=8)
+            cache.flush()
+            assert cache.status().mirror == 1
+        device_mapper.replace("spek-bad", with_hole(devices.ssd, LOG_START + 3))
+        worse = with_hole(devices.spares[0], LOG_START + 6, mib=SPARE_MIB)
+        device_mapper.replace("spek-worse", worse)
+        with attached(changed) as cache:
+            eventually(lambda: cache.status().mode == "normal", "the log is not drained")
+            cache.assert_holds(0, 1, blocks=16)
+            assert (cache.status().dirty, cache.status().lost) == (0, 0)
 
 
 def test_a_superblock_that_cannot_be_read_leaves_the_other(devices: Devices) -> None:

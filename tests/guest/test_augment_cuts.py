@@ -121,17 +121,21 @@ def test_a_record_that_is_read_wrongly_is_not_copied() -> None:
         @contextlib.contextmanager
         def attached(*devices: str, more: str = "") -> Iterator[str]:
             ssd, *spares = devices
-            features = f"quiet_ms 1000000 retry_ms 50 {more}".split()
+            # Never: a guest beside others may have been up for longer than any time.
+            features = f"quiet_ms {2**32 - 1} retry_ms 50 {more}".split()
             words = f"{raid} {ssd} {len(spares)} {' '.join(spares)} 256 {len(features)}"
             line = f"0 {SMALL[0] << 11} spek-augment {words} {' '.join(features)}"
             with mapped_disk(NAME, line) as node:
                 yield node
 
-        def mode() -> str:
+        def status() -> list[str]:
             done = subprocess.run(
                 ["dmsetup", "status", NAME], check=True, capture_output=True, text=True
             )
-            return done.stdout.split()[3]
+            return done.stdout.split()[3:]
+
+        def mode() -> str:
+            return status()[0]
 
         with attached(ssd, *spares, more=f"format {uuid.uuid4()}") as node:
             fd = os.open(node, os.O_RDWR | os.O_DIRECT)
@@ -140,12 +144,18 @@ def test_a_record_that_is_read_wrongly_is_not_copied() -> None:
             os.close(fd)
         # It is read for recovery, and then for the copy.
         sector = (2 + 1 + last) * BLOCK // 512
-        power.set(garble_disk=1, garble_sector=sector, garble_after=2)
+        power.set(garble_disk=1, garble_sector=sector, garble_after=2, garble_reads=2)
         with attached(ssd, "-", spares[1]):
             eventually(lambda: mode() == "failed", "the copy is not refused")
+            assert status()[-1] == "1"
         assert power.get("garble_after") == 0
-        with attached(ssd, "-", spares[1]):
-            eventually(lambda: mode() == "normal", "the record is not recovered")
+        # Once only, it is read again: of the superblocks, and of the log for recovery and the copy.
+        for failing, reads in ((0, 1), (sector, 2)):
+            power.set(garble_sector=failing, refuse_reads=reads)
+            with attached(ssd, "-", spares[1]):
+                eventually(lambda: mode() == "normal", "the record is not recovered")
+                assert status()[5] == str(blocks)
+            assert power.get("refuse_reads") == 0
         # The copy is whole, and all that is left.
         with attached("-", "-", spares[1]) as node:
             eventually(lambda: mode() == "passing", "the log is not drained")

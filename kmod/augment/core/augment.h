@@ -632,6 +632,8 @@ bool spek_augment_expects(const struct spek_augment *m, const struct spek_augmen
 bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augment_header *header);
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
 			u32 devices);
+void spek_augment_adopt_parts(struct spek_augment *m, const struct spek_augment_header *header,
+			      u32 devices, const u32 *blocks);
 bool spek_augment_is_short(const struct spek_augment *m);
 void spek_augment_start(struct spek_augment *m, u64 now_ns);
 

@@ -11,6 +11,9 @@
  *	} until there is none;
  *	spek_augment_start(m, now_ns);
  *
+ * If no device has all of a record that has been there for sure, spek_augment_adopt_parts() takes what
+ * each of them has.
+ *
  * Before it serves bios, the machine copies records that are on one device only: a bio could read
  * them, and the next failure lose them. Then it begins a generation, because devices may have later
  * records of the last generation that were not found.
@@ -255,6 +258,61 @@ bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augm
 	return is_next(m, header) && !is_on_raid(m, header);
 }
 
+static u32 first_member(u32 devices)
+{
+	u32 member = SPEK_AUGMENT_MEMBER;
+
+	while (member < SPEK_AUGMENT_RAID && !(devices & spek_augment_bit(member)))
+		member++;
+	return member;
+}
+
+/* Note which devices have an entry of the log. */
+static void note_holders(struct spek_augment_entry *entry, u32 state, u32 devices)
+{
+	u32 mirror = first_member(devices);
+
+	entry->state = state;
+	entry->member = mirror;
+	if (!(devices & spek_augment_bit(SPEK_AUGMENT_SSD)))
+		entry->state |= SPEK_AUGMENT_NO_SSD;
+	if (mirror == SPEK_AUGMENT_RAID)
+		entry->state |= SPEK_AUGMENT_NO_MIRROR;
+}
+
+static void adopt_block(struct spek_augment *m, u32 entry, u64 block, u32 devices)
+{
+	u32 old = spek_augment_map_find(m, block);
+
+	if (old != SPEK_AUGMENT_NONE)
+		spek_augment_map_retire(m, old);
+	m->entries[entry].low = block;
+	m->entries[entry].high = block >> 32;
+	note_holders(&m->entries[entry], SPEK_AUGMENT_DIRTY, devices);
+	m->dirty++;
+	spek_augment_map_insert(m, entry);
+}
+
+/* @blocks: of each block the devices that have it; NULL: @devices have all */
+static void adopt(struct spek_augment *m, const struct spek_augment_header *header, u32 devices,
+		  const u32 *blocks)
+{
+	u32 i;
+
+	note_holders(&m->entries[m->head], SPEK_AUGMENT_HEADER, devices);
+	m->entries[m->head].low = header->blocks;
+	m->entries[m->head].high = m->issued_seq + 1;
+	if (!blocks)
+		spek_augment_mend_note(m, m->head);
+	for (i = 0; i < header->blocks; i++)
+		adopt_block(m, m->head + 1 + i, header->block + i, blocks ? blocks[i] : devices);
+	m->head += 1 + header->blocks;
+	if (m->head == m->config.log_blocks)
+		m->head = 0;
+	m->issued_seq++;
+	m->done_seq = m->issued_seq;
+}
+
 /**
  * spek_augment_adopt() - take a record over
  * @m: recovering
@@ -264,40 +322,23 @@ bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augm
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
 			u32 devices)
 {
-	u32 mirror = 0, lacks = 0;
-	u32 i, old;
+	adopt(m, header, devices, NULL);
+}
 
-	while (mirror < SPEK_AUGMENT_MEMBERS &&
-	       !(devices & spek_augment_bit(SPEK_AUGMENT_MEMBER + mirror)))
-		mirror++;
-	if (!(devices & spek_augment_bit(SPEK_AUGMENT_SSD)))
-		lacks |= SPEK_AUGMENT_NO_SSD;
-	if (mirror == SPEK_AUGMENT_MEMBERS)
-		lacks |= SPEK_AUGMENT_NO_MIRROR;
-	m->entries[m->head].state = SPEK_AUGMENT_HEADER | lacks;
-	m->entries[m->head].low = header->blocks;
-	m->entries[m->head].high = m->issued_seq + 1;
-	m->entries[m->head].member = SPEK_AUGMENT_MEMBER + mirror;
-	spek_augment_mend_note(m, m->head);
-	for (i = 0; i < header->blocks; i++) {
-		u32 entry = m->head + 1 + i;
-		struct spek_augment_entry *adopted = &m->entries[entry];
-
-		old = spek_augment_map_find(m, header->block + i);
-		if (old != SPEK_AUGMENT_NONE)
-			spek_augment_map_retire(m, old);
-		adopted->low = header->block + i;
-		adopted->high = (header->block + i) >> 32;
-		adopted->state = SPEK_AUGMENT_DIRTY | lacks;
-		adopted->member = SPEK_AUGMENT_MEMBER + mirror;
-		m->dirty++;
-		spek_augment_map_insert(m, entry);
-	}
-	m->head += 1 + header->blocks;
-	if (m->head == m->config.log_blocks)
-		m->head = 0;
-	m->issued_seq++;
-	m->done_seq = m->issued_seq;
+/**
+ * spek_augment_adopt_parts() - take a record over of which no device has all
+ * @m: recovering
+ * @header: the record that it expects
+ * @devices: bitmap of devices that have its header; not 0
+ * @blocks: for each block of data a bitmap of devices that have it; 0: it is lost
+ *
+ * The log is drained, as no device has a record that could be copied.
+ */
+void spek_augment_adopt_parts(struct spek_augment *m, const struct spek_augment_header *header,
+			      u32 devices, const u32 *blocks)
+{
+	m->keeps_log = false;
+	adopt(m, header, devices, blocks);
 }
 
 /**

@@ -58,13 +58,17 @@ class Machine:
             header = self.ffi.new(
                 "struct spek_augment_header *", {"block": block, "blocks": self.length}
             )
-            self.lib.spek_augment_adopt(self.machine, header, self.holders)
+            self.adopt(header)
         self.lib.spek_augment_start(self.machine, 0)
         self.crc = self.ffi.new("u32[]", 256)
         self.sent: list[Any] = []
         self.by_hand = bool(self.adopted)
         self.now_ns = 0
         self.run()
+
+    def adopt(self, header: Any) -> None:
+        """Take a record over."""
+        self.lib.spek_augment_adopt(self.machine, header, self.holders)
 
     def superblocks(self, config: Any) -> tuple[Any, Any]:
         """What is on the devices: two superblocks for each, and a bitmap of those present."""

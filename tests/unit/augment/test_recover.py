@@ -400,3 +400,39 @@ def test_a_log_that_has_to_be_drained_gets_its_copies_first() -> None:
     log_writes = [sent[:3] for sent in issued[:to_raid] if sent[0] == WRITE]
     assert log_writes == [(WRITE, 1, LOG_START + place) for place in (0, 2)]
     assert (machine.machine.mode, machine.machine.dirty, machine.machine.nr_spans) == (NORMAL, 0, 1)
+
+
+class InParts(Wide):
+    """Of the record, no device has all: the SSD the first blocks, a member the others, and nobody
+    those in @lost."""
+
+    lost: tuple[int, ...] = ()
+
+    def adopt(self, header: Any) -> None:
+        blocks = [1 << SSD if index < 20 else 1 << 3 for index in range(self.length)]
+        for index in self.lost:
+            blocks[index] = 0
+        self.lib.spek_augment_adopt_parts(self.machine, header, 1 << SSD | 1 << 3, blocks)
+
+
+class InPartsButOne(InParts):
+    lost = (5,)
+
+
+def test_a_record_of_which_no_device_has_all_is_drained_of_each() -> None:
+    machine = InParts()
+    issued = end_all(machine)
+    read = {(device, block - LOG_START - 1) for op, device, block, *_ in issued if op == READ}
+    assert read == {(SSD if index < 20 else 3, index) for index in range(Wide.length)}
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 0)
+    assert machine.stats.destaged == Wide.length
+
+
+def test_a_block_that_no_device_has_is_lost() -> None:
+    machine = InPartsButOne()
+    end_all(machine)
+    assert (machine.machine.mode, machine.machine.dirty) == (FAILED, 1)
+    assert machine.stats.destaged == Wide.length - 1
+    cursor, block = machine.ffi.new("u32 *"), machine.ffi.new("u64 *")
+    assert machine.lib.spek_augment_next_lost(machine.machine, cursor, block)
+    assert block[0] == Wide.adopted[0] + 5
