@@ -103,7 +103,7 @@ AUGMENT_PATIENT = System(
     "augment-patient",
     "spek-augment, --quiet 1d --age 1d",
     "as above, but written back at an age of a day, or when the log is 3/4 full, and not for the"
-    " sole reason that all disks are awake",
+    " sole reason that all disks are awake: without the piggybacked writes of the paper's outlook",
     _ours(copy=2, quiet_ns=86_400 * NS, age_ns=86_400 * NS),
 )
 DM_CACHE = System(
