@@ -2,21 +2,19 @@
 """Guests with a cache of spek_augment.ko that are killed under load: what was flushed is there in
 the next one.
 
-`make augment-guest-kills` kills KILLS of them. `make test` kills none: each takes a boot, and
-disks that lose more are cut in tests/guest/test_augment_cuts.py.
+`make augment-guest-kills` kills KILLS of them. `make test` kills that of test_augment_boot.py: each
+takes a boot, and disks that lose more are cut in tests/guest/test_augment_cuts.py.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-import signal
-import threading
 from pathlib import Path
 
 import pytest
 from bench.measuring import measure
-from lib.waiting import comes_true
+from machines.killing import disk_words, killed_when
 
 from spekctl.vm.kernels import find_kernel
 from spekctl.vm.runner import Outcome
@@ -28,18 +26,6 @@ SIZES = {"raid": 8 * MIB, "ssd": 8 * MIB, "spare0": 2 * MIB, "spare1": 2 * MIB}
 BATCHES, LIMIT_S = 25, 900.0
 
 
-def drives(folder: Path) -> list[str]:
-    """The images, as disks that answer once the host's page cache has the data."""
-    words = []
-    for name, size in SIZES.items():
-        image = folder / f"{name}.img"
-        with open(image, "ab") as file:
-            file.truncate(size)
-        words += ["-drive", f"file={image},if=none,id={name},format=raw,cache=writeback"]
-        words += ["-device", f"virtio-blk-pci,drive={name},serial={name}"]
-    return words
-
-
 def guest(folder: Path, most: int) -> Outcome:
     """A guest that checks, and then writes @most batches unless it is killed before."""
     return measure(
@@ -49,7 +35,7 @@ def guest(folder: Path, most: int) -> Outcome:
         folder / "console",
         icount=False,
         limit_s=LIMIT_S,
-        qemu=drives(folder),
+        qemu=disk_words(folder, SIZES),
     )
 
 
@@ -57,30 +43,17 @@ def last_batch(folder: Path) -> int:
     return int((folder / "acknowledged").read_text() or 0)
 
 
-def descendants(pid: int) -> list[int]:
-    pids = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, path.read_text().split()):
-            pids += [child, *descendants(child)]
-    return pids
-
-
-def kill_at(folder: Path, batch: int) -> None:
-    """SIGKILL for the emulator once the guest has come so far."""
-    if comes_true(lambda: last_batch(folder) >= batch, LIMIT_S):
-        for pid in descendants(os.getpid()):
-            if Path(f"/proc/{pid}/comm").read_text().startswith("qemu-system"):
-                os.kill(pid, signal.SIGKILL)
+def killed_guest(folder: Path, batch: int) -> Outcome:
+    """A guest that is killed once it has come so far."""
+    with killed_when(lambda: last_batch(folder) >= batch, LIMIT_S):
+        return guest(folder, 10**9)
 
 
 @pytest.mark.at_length
 def test_what_was_flushed_survives_the_guest(tmp_path: Path) -> None:
     (tmp_path / "acknowledged").write_text(f"{0:<19}\n")
     for _ in range(KILLS):
-        killer = threading.Thread(target=kill_at, args=(tmp_path, last_batch(tmp_path) + BATCHES))
-        killer.start()
-        outcome = guest(tmp_path, 10**9)
-        killer.join()
+        outcome = killed_guest(tmp_path, last_batch(tmp_path) + BATCHES)
         assert outcome.exit_status is None, (outcome.failure, outcome.console[-2000:])
     outcome = guest(tmp_path, 1)
     assert outcome.exit_status == 0, (outcome.failure, outcome.console[-2000:])
