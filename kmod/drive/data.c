@@ -74,7 +74,7 @@ static void unmap_sectors(struct spek_unit *unit, struct scsi_cmnd *cmd,
  * @unit: the unit
  * @cmd: the command; its residual count is set
  * @request: what it asks for; made a refusal if the store is full or the parameters are wrong
- * @refused: the command is going to be refused: none moves
+ * @refused: the command is going to be refused, or to come again: nothing moves
  *
  * Context: the sender's, may be atomic.
  * Return: 0, or -ENOMEM for a write that has to come again.
@@ -90,8 +90,7 @@ int spek_data_move(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		unmap_sectors(unit, cmd, request, refused);
 		return 0;
 	case SPEK_SCSI_SYNC_CACHE:
-		/* Also if @refused: the drive may accept the command by the time it is served. */
-		if (!READ_ONCE(unit->ignores_flush))
+		if (!refused && !READ_ONCE(unit->ignores_flush))
 			spek_store_flush(&unit->store);
 		return 0;
 	default:

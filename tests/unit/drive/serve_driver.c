@@ -51,6 +51,13 @@ void cpu_relax(void)
 	rival();
 }
 
+/* While a power cut waits for data that move, the host sends more. */
+void synchronize_rcu(void)
+{
+	if (unit->faults_lock.is_held)
+		rival();
+}
+
 void scsi_done(struct scsi_cmnd *cmd)
 {
 	REQUIRE(!unit->lock.is_held);
@@ -84,8 +91,10 @@ void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list
 	current->has_moved = true;
 }
 
+/* Without power no flush makes permanent what the cut is about to lose. */
 void spek_store_flush(struct spek_store *store)
 {
+	REQUIRE(!unit->drive.is_gone);
 }
 
 void spek_store_track(struct spek_store *store, bool tracks)

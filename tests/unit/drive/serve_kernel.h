@@ -116,7 +116,8 @@ static inline void mutex_unlock(struct mutex *mutex)
 
 #define rcu_read_lock()		((void)0)
 #define rcu_read_unlock()	((void)0)
-#define synchronize_rcu()	((void)0)
+/* What others do while it waits. */
+void synchronize_rcu(void);
 
 enum hrtimer_restart {
 	HRTIMER_NORESTART,
