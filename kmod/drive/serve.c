@@ -74,8 +74,10 @@ static void answer_query(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		.removed = unit->drive.arms.failed,
 	};
 	u8 data[SPEK_SCSI_ANSWER_BYTES];
-	u32 bytes;
+	u32 bytes, arm;
 
+	for (arm = 0; arm < unit->scsi.nr_elements; arm++)
+		status.sole_sectors[arm] = spek_drive_sole_sectors(&unit->drive, arm);
 	condition_sense(unit, &status.condition);
 	if (request->action == SPEK_SCSI_REQUEST_SENSE && unit->attention) {
 		memset(&status.condition, 0, sizeof(status.condition));
@@ -264,14 +266,16 @@ static void remove_element(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		.kind = SPEK_DRIVE_FAULT_ARM,
 		.number = request->element - 1,
 	};
-	u32 failed = unit->drive.arms.failed;
 	struct spek_refusal refusal;
 
 	if (!check_ready(unit, cmd, done))
 		return;
-	/* The last one stays: without it there would be no capacity. */
-	if (failed >> fault.number & 1 ||
-	    spek_drive_count_arms(failed) + 1 >= unit->scsi.nr_elements) {
+	/*
+	 * An arm that alone reaches LBAs stays: without them the others would have new addresses,
+	 * which the model does not do.
+	 */
+	if (unit->drive.arms.failed >> fault.number & 1 ||
+	    spek_drive_sole_sectors(&unit->drive, fault.number)) {
 		spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 10, 7);
 		spek_unit_end_with_sense(unit, cmd, &request->sense, done);
 		return;

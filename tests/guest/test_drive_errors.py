@@ -241,6 +241,20 @@ def test_an_arm_is_removed_by_a_command_and_the_other_does_its_work(drives: Driv
         assert arms_at_work(disk) == {0, 1}
 
 
+def test_an_arm_that_alone_reaches_a_stack_is_not_removed(drives: Drives) -> None:
+    """The disk would fail all accesses to half of its capacity."""
+    model = replace(SMALL.with_arms(4), stacks=2, channels=2)
+    with modelled(drives, model) as disk:
+        assert send(disk.node, element_command(0x18, 3)).status == 0
+        answer = send(disk.node, element_command(0x18, 4))
+        assert (answer.status, answer.code[0]) == (CHECK_CONDITION, ILLEGAL_REQUEST)
+        assert send(disk.node, element_command(0x18, 1)).status == 0
+        assert elements(disk.node) == [(1, 0xFF), (2, 1), (3, 0xFF), (4, 1)]
+        # Reads of the first stack, and one of the last sectors of the second.
+        assert arms_at_work(disk) == {1}
+        assert send(disk.node, read_ten(model.sectors - 8), length=4096).status == 0
+
+
 def reset_device(fd: int, address: int) -> int:
     """SG_SCSI_RESET; what is to be reset is at @address."""
     return int(libc.ioctl(fd, ctypes.c_ulong(SG_SCSI_RESET), ctypes.c_void_p(address)))

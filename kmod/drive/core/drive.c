@@ -531,6 +531,27 @@ void spek_drive_restore_arms(struct spek_drive *drive, u64 now_ns)
 }
 
 /**
+ * spek_drive_sole_sectors() - count the sectors that the drive cannot reach without an arm
+ * @drive: drive
+ * @arm: number of the arm, which may be out of service
+ *
+ * Return: sectors of the arm's part; 0 if another arm in service reaches them, too.
+ */
+u64 spek_drive_sole_sectors(const struct spek_drive *drive, u32 arm)
+{
+	const struct spek_drive_mechanics *mechanics = &drive->model->mechanics;
+	u64 first, sectors;
+	u32 other;
+
+	spek_drive_part(mechanics, arm, &first, &sectors);
+	for (other = 0; other < mechanics->nr_arms; other++)
+		if (other != arm && !(drive->arms.failed >> other & 1) &&
+		    spek_drive_reaches(mechanics, other, first))
+			return 0;
+	return sectors;
+}
+
+/**
  * spek_drive_clear_faults() - mend a drive
  * @drive: drive; its arms are where they stopped
  * @now_ns: time

@@ -58,5 +58,6 @@ int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_dri
 		     struct spek_refusal *refusal);
 void spek_drive_clear_faults(struct spek_drive *drive, u64 now_ns);
 void spek_drive_restore_arms(struct spek_drive *drive, u64 now_ns);
+u64 spek_drive_sole_sectors(const struct spek_drive *drive, u32 arm);
 
 #endif

@@ -254,8 +254,8 @@ static u32 element_status(const struct spek_scsi_unit *unit, const struct spek_s
 		at[13] = 0x01;		/* can be restored */
 		at[14] = STORAGE_ELEMENT;
 		at[15] = is_removed ? HEALTH_DEPOPULATED : HEALTH_GOOD;
-		/* No LBAs depend on an arm unless it has some to itself. */
-		spek_scsi_put(at + 16, 8, unit->nr_ranges ? unit->ranges[arm].sectors : 0);
+		/* What the drive cannot reach without the arm. */
+		spek_scsi_put(at + 16, 8, status->sole_sectors[arm]);
 		returned++;
 	}
 	spek_scsi_put(data, 4, matching);

@@ -323,10 +323,7 @@ static int decode_element_status(const u8 *cdb, struct spek_scsi_request *reques
 	return 0;
 }
 
-/*
- * The capacity stays: the remaining arms reach all LBAs. Where each arm has LBAs to itself, its
- * removal would give those of others new addresses, which the model does not do.
- */
+/* The capacity stays: only an arm is removed whose LBAs others reach, which the unit checks. */
 static int decode_remove_element(const struct spek_scsi_unit *unit, const u8 *cdb,
 				 struct spek_scsi_request *request)
 {
@@ -335,7 +332,7 @@ static int decode_remove_element(const struct spek_scsi_unit *unit, const u8 *cd
 	request->element = spek_scsi_get(cdb + 10, 4);
 	if (capacity && capacity != unit->sectors)
 		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 2, 7);
-	if (!request->element || request->element > unit->nr_elements || unit->nr_ranges)
+	if (!request->element || request->element > unit->nr_elements)
 		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 10, 7);
 	return 0;
 }

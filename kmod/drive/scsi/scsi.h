@@ -167,11 +167,13 @@ struct spek_scsi_unit {
  * @condition: what REQUEST SENSE returns
  * @starts: number of times that the spindle was started
  * @removed: bit n is set if arm n is out of service
+ * @sole_sectors: sectors that only arm n reaches, for GET PHYSICAL ELEMENT STATUS
  */
 struct spek_scsi_status {
 	struct spek_scsi_sense condition;
 	u64 starts;
 	u32 removed;
+	u64 sole_sectors[SPEK_SCSI_MAX_RANGES];
 };
 
 /**

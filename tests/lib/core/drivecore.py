@@ -280,6 +280,9 @@ class Drive:
     def restore_arms(self, now_ns: int) -> None:
         self.lib.spek_drive_restore_arms(self.c, now_ns)
 
+    def sole_sectors(self, arm: int) -> int:
+        return int(self.lib.spek_drive_sole_sectors(self.c, arm))
+
     def abort(self, now_ns: int, tag: int) -> bool:
         return bool(self.lib.spek_drive_abort(self.c, now_ns, tag))
 

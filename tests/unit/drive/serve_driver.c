@@ -144,7 +144,8 @@ static void describe_disk(void)
 	mechanics->rotation.period_ps = 4000000000 + draw(8000000000);
 	mechanics->seek_scale = SPEK_DRIVE_SCALE;
 	mechanics->rotation_scale = SPEK_DRIVE_SCALE;
-	mechanics->nr_arms = (u32)(1 + draw(3));
+	mechanics->nr_arms = (u32)(1 + draw(4));
+	mechanics->geometry.stacks = mechanics->nr_arms % 2 ? 1 : (u32)(1 + draw(2));
 	mechanics->channels = (u32)(1 + draw(mechanics->nr_arms));
 	mechanics->split = draw(3) == 0;
 	for (arm = 0; arm < mechanics->nr_arms; arm++)
@@ -267,17 +268,30 @@ static void make_command(struct scsi_cmnd *cmd)
 	}
 }
 
-/* An arm is removed unless it is the last one in service or has LBAs to itself. */
+static bool is_reached(u64 lba)
+{
+	u32 arm;
+
+	for (arm = 0; arm < model.mechanics.nr_arms; arm++)
+		if (!(unit->drive.arms.failed >> arm & 1) &&
+		    spek_drive_reaches(&model.mechanics, arm, lba))
+			return true;
+	return false;
+}
+
+/* An arm is removed only if others reach all of its LBAs. */
 static void check_elements(const struct scsi_cmnd *cmd, u32 failed)
 {
+	u64 first, sectors;
+
 	if (cmd->cmnd[0] != 0x9e)
 		return;
 	REQUIRE(!(unit->drive.arms.failed >> model.mechanics.nr_arms));
 	if (cmd->cmnd[1] != 0x18 || unit->drive.arms.failed == failed)
 		return;
 	REQUIRE(unit->drive.arms.failed == (failed | 1U << (cmd->cmnd[13] - 1)));
-	REQUIRE(spek_drive_count_arms(unit->drive.arms.failed) < model.mechanics.nr_arms);
-	REQUIRE(!model.mechanics.split);
+	spek_drive_part(&model.mechanics, cmd->cmnd[13] - 1, &first, &sectors);
+	REQUIRE(is_reached(first) && is_reached(first + sectors - 1));
 	removed++;
 }
 

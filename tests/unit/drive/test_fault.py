@@ -189,6 +189,27 @@ def test_an_arm_that_fails_ends_its_access(core: Core) -> None:
     assert remaining.arm == 1 - service.arm
 
 
+@pytest.mark.parametrize(
+    ("fields", "stacks"),
+    [({"split": True}, 1), ({}, 1), ({}, 2), ({}, 4), ({"split": True}, 2)],
+    ids=["split", "shared", "pairs", "stacks", "split-pairs"],
+)
+def test_sectors_that_only_one_arm_reaches(core: Core, fields: dict[str, Any], stacks: int) -> None:
+    drive = Drive(core, replace(SMALL.with_arms(4), stacks=stacks, channels=4, **fields))
+    alone = bool(fields) or stacks == 4
+    for arm in range(4):
+        assert drive.sole_sectors(arm) == (drive.part(arm)[1] if alone else 0)
+    # Once the other arms of its stack are gone, nobody else reaches the part of the last one.
+    per_stack = 4 // stacks
+    for arm in range(per_stack - 1):
+        drive.fault(0, ARM_FAULT, number=arm)
+    last = per_stack - 1
+    assert drive.sole_sectors(last) == drive.part(last)[1] > 0
+    assert drive.sole_sectors(3) == (drive.part(3)[1] if alone or stacks == 1 else 0)
+    drive.restore_arms(0)
+    assert drive.sole_sectors(last) == (drive.part(last)[1] if alone else 0)
+
+
 def test_arms_are_restored_and_other_faults_remain(core: Core) -> None:
     drive = Drive(core, replace(ES.with_arms(2), split=True, channels=2))
     drive.fault(0, MEDIUM_FAULT, lba=8)
