@@ -10,8 +10,9 @@
  *
  * Planning flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each time; a
  * drive that is behind resumes PLAN_PAUSE_NS later, at its own time. Meanwhile the unit accepts
- * commands, with their arrival times, and callers that need the drive at the present time wait
- * (spek_unit_lock_settled()).
+ * commands, with their arrival times. Callers that need the drive at the present time wait
+ * (spek_unit_lock_settled()): until then commands for the media are busy, so that the wait ends
+ * with what the drive has, however fast the host sends.
  *
  * A power command that stops the spindle waits until the drive holds no request; commands
  * for the media are given back to the SCSI layer as busy meanwhile.
@@ -355,15 +356,17 @@ void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned l
 u64 spek_unit_lock_settled(struct spek_unit *unit, struct list_head *done, unsigned long *flags)
 	__acquires(&unit->lock)
 {
-	for (;;) {
-		u64 now_ns = spek_unit_lock_now(unit, done, flags);
+	u64 now_ns = spek_unit_lock_now(unit, done, flags);
 
-		if (!spek_drive_is_short(&unit->drive))
-			return now_ns;
+	unit->settling++;
+	while (spek_drive_is_short(&unit->drive)) {
 		spek_unit_unlock(unit, done, *flags);
 		INIT_LIST_HEAD(done);
 		cond_resched();
+		now_ns = spek_unit_lock_now(unit, done, flags);
 	}
+	unit->settling--;
+	return now_ns;
 }
 
 /*

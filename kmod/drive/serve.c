@@ -219,7 +219,7 @@ static int submit_access(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	struct spek_unit_slot *slot;
 	int err;
 
-	if (unit->power.pending)
+	if (unit->power.pending || unit->settling)
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	slot = slot_for(unit, cmd, &access.tag, done);
 	if (!slot)

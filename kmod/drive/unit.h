@@ -111,6 +111,7 @@ struct spek_unit_count {
  * @slots: commands by the tags of their requests
  * @next_tag: upper half of the next drive tag
  * @held: requests in @drive
+ * @settling: number of callers that wait until the drive is not behind; it gets no requests then
  * @power: see there
  * @last_use_ns: since then the drive has had nothing to do
  * @armed_ns: event for which @timer is armed; SPEK_DRIVE_NEVER: it is not. The timer also reads it
@@ -148,6 +149,7 @@ struct spek_unit {
 	struct spek_unit_slot slots[SPEK_DRIVE_MAX_QUEUE];
 	u64 next_tag;
 	u32 held;
+	u32 settling;
 	struct spek_unit_power power;
 	u64 last_use_ns;
 	u64 armed_ns;

@@ -17,6 +17,8 @@
 /* Of these at a time no event follows another. */
 #define MOST_FIRINGS	2000
 #define MOST_RELAX_NS	10000
+/* Far more than planning all that a drive holds takes. */
+#define MOST_ROUNDS	200
 
 static u64 state, now_ns, ended, refused, removed, cuts, changes;
 static struct spek_drive_model model;
@@ -24,8 +26,8 @@ static struct spek_drive_zone zone;
 static struct spek_drive_seek_point point;
 static struct spek_unit *unit;
 static struct scsi_cmnd commands[SPEK_DRIVE_MAX_QUEUE], *current;
-static u32 firings;
-static bool has_rivals;
+static u32 firings, rounds;
+static bool has_rivals, is_besieged;
 
 static u64 draw(u64 below)
 {
@@ -48,6 +50,12 @@ void cpu_relax(void)
 {
 	REQUIRE(!unit->lock.is_held);
 	now_ns += 1 + draw(MOST_RELAX_NS);
+	rival();
+}
+
+void cond_resched(void)
+{
+	REQUIRE(++rounds < MOST_ROUNDS);
 	rival();
 }
 
@@ -114,19 +122,19 @@ void spek_store_cut(struct spek_store *store, bool tears)
 
 /* ---- models ---- */
 
-static void describe_flash(void)
+static void describe_flash(u32 sectors)
 {
 	model.flash = (struct spek_drive_flash_rule) {
 		.channels = (u32)(1 + draw(4)),
 		.page_sectors = (u32)(1 + draw(16)),
 		.block_pages = (u32)(1 + draw(32)),
 		.low_blocks = 2,
-		.sectors = 4000,
+		.sectors = sectors,
 		.read_ns = 1 + draw(100000),
 		.program_ns = 1 + draw(1000000),
 		.erase_ns = 1 + draw(5000000),
 	};
-	model.flash.blocks = 4000 / model.flash.block_pages + 5;
+	model.flash.blocks = sectors / model.flash.block_pages + 5;
 }
 
 static void describe_disk(void)
@@ -166,7 +174,7 @@ static void describe(void)
 	if (draw(4))
 		describe_disk();
 	else
-		describe_flash();
+		describe_flash(4000);
 	model.cache.write_sectors = draw(2) * draw(10000);
 	model.rule.policy = (u32)draw(SPEK_DRIVE_POLICY_NR);
 	model.rule.window = (u32)(1 + draw(40));
@@ -359,6 +367,7 @@ static void set_faults(bool clear, u32 number)
 	u32 i;
 
 	changes++;
+	rounds = 0;
 	for (i = 0; i < number; i++)
 		change.fault[i] = (struct spek_drive_fault) {
 			.kind = (u32)draw(SPEK_DRIVE_FAULT_KIND_NR),
@@ -373,9 +382,11 @@ static void set_faults(bool clear, u32 number)
 /* Takes back one command, or all. What the drive does not take back the kernel ends by itself. */
 static void take_back(struct scsi_cmnd *cmd)
 {
-	bool answers = spek_unit_abort(unit, cmd);
+	bool answers;
 	u32 i;
 
+	rounds = 0;
+	answers = spek_unit_abort(unit, cmd);
 	for (i = 0; i < model.queue_depth; i++) {
 		if (cmd && cmd != &commands[i])
 			continue;
@@ -389,15 +400,48 @@ static void look(void)
 	unsigned long flags;
 	LIST_HEAD(done);
 
-	spek_unit_lock_now(unit, &done, &flags);
+	rounds = 0;
+	if (draw(2))
+		spek_unit_lock_settled(unit, &done, &flags);
+	else
+		spek_unit_lock_now(unit, &done, &flags);
 	spek_drive_power_uw(&unit->drive, SPEK_DRIVE_12V, now_ns);
 	spek_unit_unlock(unit, &done, flags);
 }
 
+/* One trim after the other, as long as the unit takes them. */
+static void besiege(void)
+{
+	struct scsi_cmnd *cmd = commands;
+	u32 tag = 0;
+
+	now_ns += MOST_RELAX_NS;
+	while (cmd->is_sent && ++tag < model.queue_depth)
+		cmd++;
+	if (tag == model.queue_depth)
+		return;
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->request.tag = (int)tag;
+	cmd->sense_buffer = cmd->sense;
+	cmd->cmd_len = 16;
+	cmd->length = sizeof(cmd->data);
+	make_unmap(cmd, 0, (u32)unit->scsi.sectors);
+	cmd->is_sent = true;
+	current = cmd;
+	if (spek_unit_serve(unit, cmd))
+		cmd->is_sent = false;
+}
+
 void rival(void)
 {
-	if (!has_rivals || draw(3))
+	if (!has_rivals || (!is_besieged && draw(3)))
 		return;
+	if (is_besieged) {
+		has_rivals = false;
+		besiege();
+		has_rivals = true;
+		return;
+	}
 	has_rivals = false;
 	if (draw(3))
 		send();
@@ -463,12 +507,72 @@ static void kill(void)
 {
 	u32 i;
 
+	rounds = 0;
 	spek_unit_kill(unit);
 	for (i = 0; i < model.queue_depth; i++)
 		REQUIRE(!commands[i].is_sent);
 	send();
 	look();
 	REQUIRE(!unit->timer.is_armed);
+}
+
+static void create(struct spek_unit_config *config)
+{
+	unit = calloc(1, sizeof(*unit));
+	REQUIRE(unit);
+	unit->config = config;
+	unit->created_ns = now_ns;
+	if (model.flash.channels)
+		unit->flash = malloc(spek_drive_flash_bytes(&model.flash));
+	spek_unit_events_init(unit);
+	unit->scsi.sectors = model.mechanics.geometry.sectors;
+	unit->scsi.unmap_sectors = model.flash.page_sectors;
+	unit->scsi.nr_elements = model.mechanics.nr_arms > 1 ? model.mechanics.nr_arms : 0;
+	unit->scsi.nr_ranges = model.mechanics.split ? model.mechanics.nr_arms : 0;
+	memset(commands, 0, sizeof(commands));
+	firings = 0;
+}
+
+static void destroy(void)
+{
+	free(unit->flash);
+	free(unit);
+}
+
+/* A host that trims all the time does not keep others from the drive, nor it from its end. */
+static void run_besieged(void)
+{
+	struct spek_unit_config config = { 0 };
+	struct spek_refusal refusal = { 0 };
+	unsigned long flags;
+	LIST_HEAD(done);
+
+	memset(&model, 0, sizeof(model));
+	/* A trim takes several rounds of planning, and in each of them another one comes. */
+	describe_flash(20000);
+	model.flash.page_sectors = 1;
+	model.queue_depth = 8;
+	model.rule.window = 1;
+	REQUIRE(!spek_drive_model_init(&model, &refusal));
+	config.model = model;
+	create(&config);
+	is_besieged = true;
+	besiege();
+	besiege();
+	REQUIRE(spek_drive_is_short(&unit->drive));
+	has_rivals = true;
+	rounds = 0;
+	spek_unit_lock_settled(unit, &done, &flags);
+	REQUIRE(!spek_drive_is_short(&unit->drive));
+	spek_unit_unlock(unit, &done, flags);
+	besiege();
+	besiege();
+	REQUIRE(spek_drive_is_short(&unit->drive));
+	rounds = 0;
+	spek_unit_kill(unit);
+	has_rivals = false;
+	is_besieged = false;
+	destroy();
 }
 
 static void run(void)
@@ -480,19 +584,7 @@ static void run(void)
 	};
 	u32 i;
 
-	unit = calloc(1, sizeof(*unit));
-	REQUIRE(unit);
-	unit->config = &config;
-	unit->created_ns = now_ns;
-	if (model.flash.channels)
-		unit->flash = malloc(spek_drive_flash_bytes(&model.flash));
-	spek_unit_events_init(unit);
-	unit->scsi.sectors = model.mechanics.geometry.sectors;
-	unit->scsi.unmap_sectors = model.flash.page_sectors;
-	unit->scsi.nr_elements = model.mechanics.nr_arms > 1 ? model.mechanics.nr_arms : 0;
-	unit->scsi.nr_ranges = model.mechanics.split ? model.mechanics.nr_arms : 0;
-	memset(commands, 0, sizeof(commands));
-	firings = 0;
+	create(&config);
 	has_rivals = true;
 	for (i = 0; i < 400; i++)
 		step();
@@ -501,8 +593,7 @@ static void run(void)
 		drain();
 	else
 		kill();
-	free(unit->flash);
-	free(unit);
+	destroy();
 }
 
 int main(int argc, char **argv)
@@ -516,6 +607,7 @@ int main(int argc, char **argv)
 		now_ns = 1 + draw(1ULL << 50);
 		describe();
 		run();
+		run_besieged();
 	}
 	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed, %" PRIu64 " cuts\n",
 	       ended, refused, removed, cuts);

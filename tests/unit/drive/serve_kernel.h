@@ -82,10 +82,7 @@ typedef struct {
 
 void rival(void);
 
-static inline void cond_resched(void)
-{
-	rival();
-}
+void cond_resched(void);
 
 #define spin_lock_irqsave(lock, flags) do {	\
 		rival();			\
