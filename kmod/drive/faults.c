@@ -92,6 +92,9 @@ int spek_unit_set_faults(struct spek_unit *unit, const struct spek_drive_change 
 		}
 		for (i = 0; i < change->nr_faults; i++)
 			spek_drive_fault(&unit->drive, now_ns, &change->fault[i], refusal);
+		/* The drive has lost them; their commands stay until the power comes back. */
+		if (is_cut)
+			unit->held = 0;
 		spek_unit_start_all(unit, now_ns);
 		/* What a stop waited for may have been taken back while the drive was gone. */
 		if (!unit->drive.is_gone)

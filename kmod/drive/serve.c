@@ -432,7 +432,7 @@ static void forget_command(struct spek_unit *unit, struct spek_unit_slot *slot, 
 }
 
 /**
- * spek_unit_power_on() - restore the power; the drive has lost the commands that it held
+ * spek_unit_power_on() - restore the power; the drive has lost the requests that it held
  * @unit: the unit, locked; its drive is still gone
  * @now_ns: time
  * @done: takes the commands, which the SCSI layer sends again

@@ -100,6 +100,10 @@ static void account_until(struct spek_drive *drive, u64 now_ns)
 	u64 ns = now_ns - drive->accounted_ns;
 	u32 i;
 
+	if (!drive->has_power) {
+		drive->accounted_ns = now_ns;
+		return;
+	}
 	for (i = 0; i < SPEK_DRIVE_RAIL_NR; i++)
 		spek_drive_energy_add(&drive->account.energy[i], base_uw(drive, i), ns);
 	for (i = 0; i < drive->model->mechanics.nr_arms; i++)
@@ -180,6 +184,8 @@ u64 spek_drive_power_uw(const struct spek_drive *drive, enum spek_drive_rail rai
 	u64 uw = base_uw(drive, rail);
 	u32 arm, step, i;
 
+	if (!drive->has_power)
+		return 0;
 	for (i = 0; drive->flash && rail == SPEK_DRIVE_5V && i < drive->flash->rule->channels; i++)
 		uw += channel_uw(drive, &drive->flash->channels[i], now_ns);
 

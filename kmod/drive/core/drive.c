@@ -59,6 +59,7 @@ void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *mo
 	spek_drive_queue_init(&drive->queue, model->queue_depth);
 	spek_drive_cache_init(&drive->cache);
 	drive->ahead_arm = SPEK_DRIVE_NONE;
+	drive->has_power = true;
 	drive->condition = SPEK_DRIVE_ACTIVE;
 	drive->condition_end_ns = SPEK_DRIVE_NEVER;
 	drive->accounted_ns = now_ns;
@@ -465,12 +466,36 @@ u64 spek_drive_next_ns(const struct spek_drive *drive)
 								   drive->condition_end_ns;
 }
 
+/*
+ * The drive loses all requests and what its cache holds: what a cut does not lose, the drive saves
+ * with the last of its energy.
+ */
+static void lose_power(struct spek_drive *drive)
+{
+	spek_drive_cut_ahead(drive, drive->accounted_ns);
+	spek_drive_set_condition(drive, SPEK_DRIVE_STANDBY);
+	drive->has_power = false;
+	drive->arms.busy = 0;
+	drive->destaging = 0;
+	drive->is_bus_busy = false;
+	drive->ahead_arm = SPEK_DRIVE_NONE;
+	drive->flushes = 0;
+	drive->has_lost = false;
+	spek_drive_queue_init(&drive->queue, drive->model->queue_depth);
+	spek_memset(&drive->cache, 0, sizeof(drive->cache));
+	spek_drive_cache_init(&drive->cache);
+	if (drive->flash)
+		spek_drive_flash_lose(drive->flash, drive->accounted_ns);
+}
+
 /**
  * spek_drive_fault() - give the drive a fault
  * @drive: initialised
  * @now_ns: time from which it holds
  * @fault: copied
  * @refusal: says what was wrong
+ *
+ * After a power cut the drive has no requests any more, and none of them ends.
  *
  * Return: 0 or a negative errno.
  */
@@ -488,17 +513,23 @@ int spek_drive_fault(struct spek_drive *drive, u64 now_ns, const struct spek_dri
 			spek_drive_cut_ahead(drive, now_ns);
 		drive->arms.failed |= 1U << fault->number;
 	}
+	if (fault->kind == SPEK_DRIVE_FAULT_POWER_CUT)
+		lose_power(drive);
 	if (fault->kind == SPEK_DRIVE_FAULT_GONE || fault->kind == SPEK_DRIVE_FAULT_POWER_CUT)
 		drive->is_gone = true;
 	return 0;
 }
 
-/* Complete overdue accesses now, so time stays monotonic. */
+/* Complete overdue accesses now, so time stays monotonic. With the power the spindle starts. */
 static void come_back(struct spek_drive *drive, u64 now_ns)
 {
 	u32 arm;
 
 	drive->is_gone = false;
+	if (!drive->has_power) {
+		drive->has_power = true;
+		spek_drive_set_condition(drive, SPEK_DRIVE_STARTING);
+	}
 	for (arm = 0; arm <= SPEK_DRIVE_MAX_ARMS; arm++)
 		if (drive->service[arm].end_ns < now_ns)
 			drive->service[arm].end_ns = now_ns;

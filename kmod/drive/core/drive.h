@@ -26,7 +26,7 @@
  * Every call that changes the drive at a time brings its accounts up to it. They are exact:
  * residencies of conditions add up to the elapsed time, those of phases to the elapsed time times
  * the number of arms, energies to power times residency. In the middle of an access they hold
- * what has passed of it.
+ * what has passed of it. While a drive has no power, nothing is accounted.
  *
  * A drive of flash (flash.h) has no arms. Its owner gives it memory, and everything else is the
  * same.

@@ -53,7 +53,7 @@ struct spek_drive_service {
 };
 
 /**
- * struct spek_drive_account - what a drive has done and used since its start
+ * struct spek_drive_account - what a drive has done and used since its start, while it had power
  * @energy: by rail
  * @condition_ns: time in each power condition
  * @phase_ns: time in each phase, summed over the arms or channels
@@ -100,6 +100,7 @@ struct spek_drive_account {
  * @faults: see fault.h
  * @has_lost: a destage failed since the last flush
  * @is_gone: the drive does not answer
+ * @has_power: it draws power, and keeps its condition and its cache; a drive without is gone
  * @condition: power condition
  * @condition_end_ns: end of a transition
  * @accounted_ns: time up to which @account counts
@@ -124,6 +125,7 @@ struct spek_drive {
 	struct spek_drive_faults faults;
 	bool has_lost;
 	bool is_gone;
+	bool has_power;
 	enum spek_drive_condition condition;
 	u64 condition_end_ns;
 	u64 accounted_ns;

@@ -7,11 +7,13 @@
  *	slow head	each access that begins with the head starts later
  *	failed arm	is out of service after the access that it serves, and draws nothing
  *	slow start	the spindle takes longer to start
- *	gone		the drive does not answer: nothing starts or ends any more
+ *	gone		the drive does not answer: nothing starts or ends any more; it has
+ *			power, and keeps its condition and all that it holds
  *	volatile cache	a power cut loses the writes since the last flush
  *	ignored flush	as volatile cache, and flushes and FUA make no write permanent
  *	torn writes	as volatile cache, and a power cut can lose a part of a write
- *	power cut	gone, and all data that are not permanent are lost
+ *	power cut	gone, draws nothing, and has lost its requests, its cache and all data
+ *			that are not permanent; when it is over the spindle starts
  *
  * An access that meets a bad sector ends there, after the retries that the fault's delay stands
  * for. A destage that does fails the next flush. Requests that no arm reaches fail at once.

@@ -482,6 +482,36 @@ void spek_drive_flash_end(struct spek_drive_flash *flash, const struct spek_driv
 }
 
 /**
+ * spek_drive_flash_lose() - drop all requests and plans, and empty the buffer
+ * @flash: flash whose drive loses its power
+ * @now_ns: time
+ *
+ * Pages stay where requests that were planned have placed them.
+ */
+void spek_drive_flash_lose(struct spek_drive_flash *flash, u64 now_ns)
+{
+	u64 allowed = flash->allowed;
+	u32 i;
+
+	/* It ends, however many steps that takes: it may have no room to begin again. */
+	flash->allowed = ~0ULL;
+	if (flash->is_collecting)
+		collect(flash, flash->next_page % flash->rule->channels, now_ns);
+	flash->allowed = allowed;
+	flash->is_planning = false;
+	flash->is_short = false;
+	flash->nr_flights = 0;
+	flash->buffer.first = 0;
+	flash->buffer.length = 0;
+	flash->buffer.held = 0;
+	for (i = 0; i < flash->rule->channels; i++) {
+		flash->channels[i].free_ns = now_ns;
+		flash->channels[i].first = 0;
+		flash->channels[i].length = 0;
+	}
+}
+
+/**
  * spek_drive_flash_delay() - let no flight end before a time
  * @flash: flash
  * @now_ns: the time

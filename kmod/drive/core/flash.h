@@ -198,6 +198,7 @@ void spek_drive_flash_begin(struct spek_drive_flash *flash,
 bool spek_drive_flash_plan(struct spek_drive_flash *flash, u64 now_ns);
 const struct spek_drive_flight *spek_drive_flash_first(const struct spek_drive_flash *flash);
 void spek_drive_flash_end(struct spek_drive_flash *flash, const struct spek_drive_flight *flight);
+void spek_drive_flash_lose(struct spek_drive_flash *flash, u64 now_ns);
 void spek_drive_flash_delay(struct spek_drive_flash *flash, u64 now_ns);
 u64 spek_drive_flash_idle_ns(const struct spek_drive_flash *flash);
 u64 spek_drive_flash_next_ns(const struct spek_drive_flash *flash, u64 now_ns);

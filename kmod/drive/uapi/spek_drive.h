@@ -142,14 +142,17 @@ enum spek_drive_nl_phase {
  * @SPEK_DRIVE_NL_FAULT_ARM_FAILED: Arm number is out of service after the access that it
  *   serves.
  * @SPEK_DRIVE_NL_FAULT_SLOW_START: The spindle takes delay-ns longer to start.
- * @SPEK_DRIVE_NL_FAULT_GONE: The drive does not answer any more; commands that it holds
- *   time out, and the SCSI layer takes it offline.
+ * @SPEK_DRIVE_NL_FAULT_GONE: The drive does not answer any more, and still draws power;
+ *   commands that it holds time out, and the SCSI layer takes it offline.
  * @SPEK_DRIVE_NL_FAULT_VOLATILE_CACHE: A power cut loses what was written since the last
  *   flush, except by FUA. The drive's data take up to twice the memory.
  * @SPEK_DRIVE_NL_FAULT_FLUSH_IGNORED: As volatile-cache, but the drive lies - flushes and
  *   FUA succeed and make nothing permanent.
- * @SPEK_DRIVE_NL_FAULT_POWER_CUT: As gone, and the drive loses what it has not made
- *   permanent, if volatile-cache, flush-ignored or writes-torn was set before.
+ * @SPEK_DRIVE_NL_FAULT_POWER_CUT: As gone, and the drive draws no power, forgets the
+ *   commands that it holds and what its cache holds, and loses what it has not made
+ *   permanent, if volatile-cache, flush-ignored or writes-torn was set before. Its times
+ *   and energies stand still. When the fault is cleared the spindle starts, and lost
+ *   commands are sent again.
  * @SPEK_DRIVE_NL_FAULT_WRITES_TORN: As volatile-cache, but a power cut loses only every
  *   second page of memory. Writes of more than one page are torn, even atomic ones, which
  *   an honest drive keeps or loses as a whole.
@@ -292,7 +295,8 @@ struct spek_drive_seek_record {
  *   format sense data, as from some bridges; else in descriptor format.
  * @SPEK_DRIVE_A_DRIVE_STORE_BYTES: (u64) Memory for the data of this drive, rounded down
  *   to pages; 0 or not given - only the module's limit, which all drives share.
- * @SPEK_DRIVE_A_DRIVE_CONDITION: (u32, enum condition) Power condition of this moment.
+ * @SPEK_DRIVE_A_DRIVE_CONDITION: (u32, enum condition) Power condition of this moment;
+ *   standby while the power is cut.
  * @SPEK_DRIVE_A_DRIVE_OUTSTANDING: (u32) Requests that the drive holds.
  * @SPEK_DRIVE_A_DRIVE_STORED_BYTES: (u64) Memory that its data uses.
  * @SPEK_DRIVE_A_DRIVE_CREATED_NS: (u64) Time of drive-new.
@@ -556,7 +560,7 @@ enum spek_drive_a_energy {
  * @SPEK_DRIVE_A_CONDITION_STATS_PAD: alignment of 64-bit attributes
  * @SPEK_DRIVE_A_CONDITION_STATS_CONDITION: (u32, enum condition)
  * @SPEK_DRIVE_A_CONDITION_STATS_NS: (u64) Time in this condition; all of them add up to
- *   the elapsed time.
+ *   the elapsed time without that of power cuts.
  * @__SPEK_DRIVE_A_CONDITION_STATS_MAX: private
  * @SPEK_DRIVE_A_CONDITION_STATS_MAX: highest id
  */
@@ -574,7 +578,7 @@ enum spek_drive_a_condition_stats {
  * @SPEK_DRIVE_A_PHASE_STATS_PAD: alignment of 64-bit attributes
  * @SPEK_DRIVE_A_PHASE_STATS_PHASE: (u32, enum phase)
  * @SPEK_DRIVE_A_PHASE_STATS_NS: (u64) Time of all arms or channels of flash in this
- *   phase; all of them add up to the elapsed time times their number.
+ *   phase; all of them add up to the time in all conditions times their number.
  * @SPEK_DRIVE_A_PHASE_STATS_NJ: (u64) Energy that they added in this phase, nJ, rounded
  *   down.
  * @__SPEK_DRIVE_A_PHASE_STATS_MAX: private

@@ -150,8 +150,32 @@ static void describe(void)
 		describe_flash();
 }
 
+static uint64_t waiting, off_ns, cut_ns;
+
+/* Without power nothing is accounted, and what was waiting is lost. */
+static void note_power(bool had_power)
+{
+	if (had_power && !drive.has_power) {
+		waiting = 0;
+		cut_ns = drive.accounted_ns;
+	} else if (!had_power && drive.has_power) {
+		off_ns += drive.accounted_ns - cut_ns;
+	}
+}
+
+static void clear_faults(uint64_t now_ns)
+{
+	bool was_gone = drive.is_gone, had_power = drive.has_power;
+
+	spek_drive_clear_faults(&drive, now_ns);
+	note_power(had_power);
+	if (was_gone && spek_drive_next_ns(&drive) < now_ns)
+		abort();
+}
+
 static void break_something(uint64_t now_ns)
 {
+	bool had_power = drive.has_power;
 	struct spek_drive_fault fault = { 0 };
 	struct spek_refusal refusal = { 0 };
 
@@ -162,16 +186,10 @@ static void break_something(uint64_t now_ns)
 	fault.delay_ns = draw() % 100000000;
 	if (spek_drive_fault(&drive, now_ns, &fault, &refusal) && !refusal.text)
 		abort();
-	if (draw() % 4 == 0) {
-		bool was_gone = drive.is_gone;
-
-		spek_drive_clear_faults(&drive, now_ns);
-		if (was_gone && spek_drive_next_ns(&drive) < now_ns)
-			abort();
-	}
+	note_power(had_power);
+	if (draw() % 4 == 0)
+		clear_faults(now_ns);
 }
-
-static uint64_t waiting;
 
 static uint64_t step(uint64_t now_ns)
 {
@@ -197,7 +215,7 @@ static uint64_t drain(uint64_t now_ns)
 	int i;
 
 	if (drive.is_gone)
-		spek_drive_clear_faults(&drive, now_ns);
+		clear_faults(now_ns);
 	while (spek_drive_command(&drive, now_ns, SPEK_DRIVE_START))
 		now_ns = spek_drive_next_ns(&drive);
 	for (i = 0; i < 1000000; i++) {
@@ -223,6 +241,7 @@ static uint64_t exercise(void)
 	int i, err;
 
 	waiting = 0;
+	off_ns = 0;
 	spek_drive_init(&drive, &model, now_ns);
 	if (model.flash.channels) {
 		arms = model.flash.channels;
@@ -270,7 +289,7 @@ static uint64_t exercise(void)
 		conditions_ns += drive.account.condition_ns[i];
 	for (i = 0; i < SPEK_DRIVE_PHASE_NR; i++)
 		phases_ns += drive.account.phase_ns[i];
-	if (conditions_ns != drive.accounted_ns - begin_ns ||
+	if (conditions_ns != drive.accounted_ns - begin_ns - off_ns ||
 	    phases_ns != conditions_ns * arms)
 		abort();
 	free(memory);

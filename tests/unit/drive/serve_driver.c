@@ -346,8 +346,14 @@ static void fire_in_time(void)
 {
 	u64 event_ns = unit->armed_ns, latest_ns = max(now_ns, event_ns) + MOST_RELAX_NS;
 
+	/* Set by another processor for what this one then served. */
+	if (event_ns == SPEK_DRIVE_NEVER) {
+		fire(0);
+		return;
+	}
+	/* A drive that is behind, or was before a power cut, does not wait. */
 	REQUIRE(unit->timer.at_ns == event_ns - unit->config->description.spin_ns ||
-		spek_drive_is_short(&unit->drive));
+		(model.flash.channels && unit->timer.at_ns == event_ns));
 	fire(0);
 	REQUIRE(event_ns <= now_ns && now_ns <= latest_ns);
 }
@@ -377,6 +383,7 @@ static void set_faults(bool clear, u32 number)
 			.delay_ns = draw(100000000),
 		};
 	spek_unit_set_faults(unit, &change, &scratch, &refusal);
+	REQUIRE(unit->drive.has_power || (unit->drive.is_gone && !unit->held));
 }
 
 /* Takes back one command, or all. What the drive does not take back the kernel ends by itself. */
@@ -405,7 +412,7 @@ static void look(void)
 		spek_unit_lock_settled(unit, &done, &flags);
 	else
 		spek_unit_lock_now(unit, &done, &flags);
-	spek_drive_power_uw(&unit->drive, SPEK_DRIVE_12V, now_ns);
+	REQUIRE(unit->drive.has_power || !spek_drive_power_uw(&unit->drive, SPEK_DRIVE_12V, now_ns));
 	spek_unit_unlock(unit, &done, flags);
 }
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lib.core.drivecore import (
+    ACTIVE,
     ARM_FAULT,
     BUS,
     GONE,
@@ -23,6 +24,7 @@ from lib.core.drivecore import (
     SLOW_HEAD,
     SLOW_START,
     START,
+    STARTING,
     STOP,
     TORN,
     VOLATILE,
@@ -321,6 +323,61 @@ def test_a_power_cut_is_gone_and_a_volatile_cache_is_not(core: Core) -> None:
     assert drive.submit(2, 24) == -ENODEV
     drive.clear_faults(3)
     assert drive.submit(4, 24) == 0
+
+
+def cut_power(drive: Drive, from_ns: int, to_ns: int) -> None:
+    drive.fault(from_ns, POWER_CUT)
+    drive.clear_faults(to_ns)
+
+
+def test_a_drive_without_power_draws_none_and_starts_with_it(core: Core) -> None:
+    """One that is gone for another reason turns and draws as before."""
+    drive, gone = Drive(core, ES), Drive(core, ES)
+    drive.fault(S, POWER_CUT)
+    gone.fault(S, GONE)
+    before = drive.account(S)
+    assert [drive.power_uw(rail, S) for rail in (0, 1)] == [0, 0]
+    assert all(gone.power_uw(rail, S) for rail in (0, 1))
+    assert drive.account(100 * S) == before
+    assert gone.account(100 * S).condition_ns[ACTIVE] == 100 * S
+    assert gone.account(100 * S).fj == tuple(100 * fj for fj in before.fj)
+    for one in (drive, gone):
+        one.clear_faults(100 * S)
+        assert one.submit(100 * S, 0) == 0
+    assert [one.condition for one in (drive, gone)] == [STARTING, ACTIVE]
+    (late,), (early,) = drain(drive, 100 * S), drain(gone, 100 * S)
+    assert early.start_ns == 100 * S
+    starting_ns = ES.watts.starting_ns
+    assert late.start_ns == 100 * S + starting_ns
+    account = drive.account(200 * S)
+    assert (account.starts, account.condition_ns[STARTING]) == (1, starting_ns)
+    assert sum(account.condition_ns) == 200 * S - 99 * S
+
+
+def test_a_power_cut_empties_queue_and_cache(core: Core) -> None:
+    fields = {**WRITES, "cache.segments": 2, "cache.segment_sectors": 512}
+    drive = Drive(core, SMALL, fields=fields)
+    assert drive.submit(0, 0) == 0
+    now_ns = drain(drive, 0)[0].end_ns
+    for lba in (1000, 2000, 3000):
+        assert drive.submit(now_ns, lba, 8, write=True) == 0
+        assert drive.start(now_ns) is not None
+        now_ns = drive.next_ns()
+        assert drive.finish(now_ns) is not None
+    assert [drive.submit(now_ns, lba, 8) for lba in (5000, 6000)] == [0, 0]
+    assert drive.submit(now_ns, 0, 0, flush=True) == 0
+    drive.start(now_ns)
+    destages = drive.account(now_ns).destages
+    cut_power(drive, now_ns, S)
+    assert drain(drive, S) == []
+    # A flush has nothing to wait for, what was read is read again, and nothing is destaged.
+    assert drive.submit(S, 0, 0, flush=True) == 0
+    assert drain(drive, S)[0].end_ns == S + 1
+    assert drive.submit(2 * S, 0) == 0
+    assert drain(drive, 2 * S)[0].arm == 0
+    account = drive.account(3 * S)
+    assert (account.hits, account.destages, drive.c.cache.dirty_sectors) == (0, destages, 0)
+    assert drive.command(3 * S, STOP) == 0
 
 
 # ---- properties ----

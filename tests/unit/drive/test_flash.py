@@ -15,6 +15,7 @@ from lib.core.drivecore import (
     MEDIUM_ERROR,
     MEDIUM_FAULT,
     NEVER,
+    POWER_CUT,
     SLEEP,
     STOP,
     Drive,
@@ -249,6 +250,37 @@ def test_a_call_takes_no_more_than_its_steps(core: Core) -> None:
     assert calls > 2 * block * 16 / steps
     assert 0 < placed <= steps // 16 + block * (c.erased - erased)
     assert 0 < looked <= steps
+    check_map(drive)
+
+
+@pytest.mark.parametrize("steps", [1, 40, 300, UNLIMITED])
+def test_a_power_cut_drops_plans_and_keeps_the_map(core: Core, steps: int) -> None:
+    """Also in the middle of a collection."""
+    drive = flash(core, **BUFFER)
+    now_ns, source = fill(drive), random.Random(steps)
+    for _ in range(60):
+        for tag in range(20):
+            lba = 8 * source.randrange(1024 - 8)
+            assert drive.submit(now_ns, lba, 8 * source.randint(1, 8), write=True, tag=tag) == 0
+        drive.allow(steps)
+        for _ in range(source.randrange(80)):
+            start_all(drive, now_ns)
+            drive.allow(steps)
+        drive.fault(now_ns, POWER_CUT)
+        idle_ns = drive.account(now_ns + MS).phase_ns
+        assert drive.account(now_ns + 2 * MS).phase_ns == idle_ns
+        drive.allow(UNLIMITED)
+        now_ns += 3 * MS
+        drive.clear_faults(now_ns)
+        assert drain(drive, now_ns) == ([], now_ns)
+        check_map(drive)
+        # Nothing is in the buffer, nor in the way of a read.
+        flush = serve_one(drive, now_ns, 0, 0, flush=True)
+        assert flush.end_ns - flush.start_ns == 5 * US
+        read = serve_one(drive, flush.end_ns, 0)
+        assert read.end_ns - read.start_ns == 5 * US + READ_NS + 8 * US
+        now_ns = read.end_ns
+    assert fill(drive, now_ns) > now_ns
     check_map(drive)
 
 
