@@ -439,7 +439,7 @@ static void forget_command(struct spek_unit *unit, struct spek_unit_slot *slot, 
  *
  * The data of a write move before its answer, and are lost with the power: to answer it now would
  * acknowledge lost data. Commands whose data were moving detect the change of power_ons, and are
- * sent again.
+ * sent again. Nothing else that the host had set or asked for is left, and it is told so.
  */
 void spek_unit_power_on(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 {
@@ -455,6 +455,18 @@ void spek_unit_power_on(struct spek_unit *unit, u64 now_ns, struct list_head *do
 		/* Ignored if the error handler has the command. */
 		spek_unit_end(held, DID_RESET << 16, done);
 	}
+	if (unit->power.cmd) {
+		spek_unit_end(unit->power.cmd, DID_RESET << 16, done);
+		unit->count.aborted++;
+	}
+	unit->power = (struct spek_unit_power){};
+	unit->scsi.mode = (struct spek_scsi_mode){};
+	unit->attention = SPEK_SCSI_POWER_ON;
+	unit->last_use_ns = now_ns;
+	unit->is_idle = false;
+	unit->is_asleep = false;
+	unit->by_timer = false;
+	unit->was_stopped = false;
 	/* After the held commands are gone: pairs with spek_unit_serve(). */
 	smp_store_release(&unit->power_ons, unit->power_ons + 1);
 }

@@ -40,7 +40,7 @@ from spekctl.run import state_log
 pytestmark = pytest.mark.usefixtures("drive_module")
 
 BLKFLSBUF = 0x1261  # linux/fs.h
-BLOCK, DATA_ERRORS = 4096, 6
+BLOCK, DATA_ERRORS, UNIT_ATTENTION = 4096, 6, 6
 WRITES, FLUSHES = range(2)  # streams of SYNC
 ISSUE_NS, DONE_NS, STREAM, ERROR = 1, 2, 6, 11  # fields of a record of the log
 # Accesses of the cache end long before those that write it to the media.
@@ -192,6 +192,32 @@ def test_a_write_that_the_power_took_comes_again(drives: Drives) -> None:
             taken = int(inflight.read_text().split()[1])
             power_on(disk)
             writer.join()
+        assert blocks(disk, 1) == b"a"
+
+
+def test_a_drive_whose_power_was_cut_starts_from_its_defaults(drives: Drives) -> None:
+    """It is awake and not stopped, has no timer, tells so, and has drawn nothing meanwhile."""
+    slow = replace(SMALL, watts=replace(SMALL.watts, starting_ns=200_000_000))
+    with modelled(drives, slow) as disk:
+        for command in (0xE3, 0xE6):  # IDLE with a timer of 10 minutes, SLEEP
+            assert (
+                send(disk.node, bytes([0x85, 6, *[0] * 4, 120, *[0] * 7, command, 0])).status == 0
+            )
+        before = drives.stats(disk.drive)
+        set_faults(disk, Fault.POWER_CUT)
+        cut = drives.stats(disk.drive)
+        time.sleep(0.2)
+        assert drives.stats(disk.drive).energies == cut.energies
+        assert [rail.power_uw for rail in cut.energies] == [0, 0]
+        assert drives.drive(disk.drive).condition.value == "standby"
+        set_faults(disk, clear=True)
+        assert send(disk.node, bytes(6)).code == (UNIT_ATTENTION, 0x29, 0)
+        assert send(disk.node, bytes(6)).status == 0
+        assert drives.stats(disk.drive).starts == before.starts + 1
+        mode = send(disk.node, bytes([0x1A, 8, 0x1A, 0, 64, 0]), length=64)
+        assert mode.data[4 + 3] == 0
+        (disk.device / "rescan").write_text("1")
+        put(disk, 0, b"a")
         assert blocks(disk, 1) == b"a"
 
 

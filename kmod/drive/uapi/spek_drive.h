@@ -151,8 +151,9 @@ enum spek_drive_nl_phase {
  * @SPEK_DRIVE_NL_FAULT_POWER_CUT: As gone, and the drive draws no power, forgets the
  *   commands that it holds and what its cache holds, and loses what it has not made
  *   permanent, if volatile-cache, flush-ignored or writes-torn was set before. Its times
- *   and energies stand still. When the fault is cleared the spindle starts, and lost
- *   commands are sent again.
+ *   and energies stand still. When the fault is cleared the spindle starts, mode
+ *   parameters have their defaults, the next command reports POWER ON by a unit
+ *   attention, and lost commands are sent again.
  * @SPEK_DRIVE_NL_FAULT_WRITES_TORN: As volatile-cache, but a power cut loses only every
  *   second page of memory. Writes of more than one page are torn, even atomic ones, which
  *   an honest drive keeps or loses as a whole.

@@ -20,7 +20,7 @@
 /* Far more than planning all that a drive holds takes. */
 #define MOST_ROUNDS	200
 
-static u64 state, now_ns, ended, refused, removed, cuts, changes;
+static u64 state, now_ns, ended, refused, removed, cuts, changes, power_ons;
 static struct spek_drive_model model;
 static struct spek_drive_zone zone;
 static struct spek_drive_seek_point point;
@@ -365,11 +365,25 @@ static void wait_until(u64 at_ns)
 	now_ns = max(now_ns, at_ns);
 }
 
+/* The unit as after its first power-on; only the attention tells that it is not. */
+static void check_power_on(void)
+{
+	u32 i;
+
+	for (i = 0; i < SPEK_DRIVE_MAX_QUEUE; i++)
+		REQUIRE(!unit->slots[i].cmd);
+	REQUIRE(unit->attention == SPEK_SCSI_POWER_ON);
+	REQUIRE(!unit->is_asleep && !unit->is_idle && !unit->power.pending && !unit->was_stopped);
+	REQUIRE(!unit->scsi.mode.standby_timer && !unit->scsi.mode.descriptor_sense);
+	power_ons++;
+}
+
 static void set_faults(bool clear, u32 number)
 {
 	struct spek_drive_change change = { .clear_faults = clear, .nr_faults = number };
 	struct spek_drive_faults scratch;
 	struct spek_refusal refusal = { 0 };
+	bool had_power;
 	u32 i;
 
 	changes++;
@@ -382,7 +396,9 @@ static void set_faults(bool clear, u32 number)
 			.number = (u32)draw(4),
 			.delay_ns = draw(100000000),
 		};
-	spek_unit_set_faults(unit, &change, &scratch, &refusal);
+	had_power = unit->drive.has_power;
+	if (!spek_unit_set_faults(unit, &change, &scratch, &refusal) && clear && !had_power)
+		check_power_on();
 	REQUIRE(unit->drive.has_power || (unit->drive.is_gone && !unit->held));
 }
 
@@ -616,7 +632,7 @@ int main(int argc, char **argv)
 		run();
 		run_besieged();
 	}
-	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed, %" PRIu64 " cuts\n",
-	       ended, refused, removed, cuts);
+	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed, %" PRIu64 " cuts, %" PRIu64
+	       " power-ons\n", ended, refused, removed, cuts, power_ons);
 	return 0;
 }
