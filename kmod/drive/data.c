@@ -70,6 +70,25 @@ static void unmap_sectors(struct spek_unit *unit, struct scsi_cmnd *cmd,
 }
 
 /**
+ * spek_data_flushes() - ask whether a command makes written data permanent
+ * @request: what it asks for
+ *
+ * Those do that stop the spindle, unless the host does not want it.
+ *
+ * Return: true if a drive that does not ignore flushes has to.
+ */
+bool spek_data_flushes(const struct spek_scsi_request *request)
+{
+	if (request->action == SPEK_SCSI_SYNC_CACHE)
+		return true;
+	if (request->action != SPEK_SCSI_POWER || request->keeps_cache)
+		return false;
+	return request->power == SPEK_SCSI_POWER_STOP ||
+	       request->power == SPEK_SCSI_POWER_STANDBY ||
+	       request->power == SPEK_SCSI_POWER_SLEEP;
+}
+
+/**
  * spek_data_move() - move the data of a command, make it permanent, or forget it
  * @unit: the unit
  * @cmd: the command; its residual count is set
@@ -89,11 +108,9 @@ int spek_data_move(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	case SPEK_SCSI_UNMAP:
 		unmap_sectors(unit, cmd, request, refused);
 		return 0;
-	case SPEK_SCSI_SYNC_CACHE:
-		if (!refused && !READ_ONCE(unit->ignores_flush))
-			spek_store_flush(&unit->store);
-		return 0;
 	default:
+		if (spek_data_flushes(request) && !refused && !READ_ONCE(unit->ignores_flush))
+			spek_store_flush(&unit->store);
 		return 0;
 	}
 }

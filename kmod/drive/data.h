@@ -5,6 +5,7 @@
 
 #include "unit.h"
 
+bool spek_data_flushes(const struct spek_scsi_request *request);
 int spek_data_move(struct spek_unit *unit, struct scsi_cmnd *cmd,
 		   struct spek_scsi_request *request, bool refused);
 

@@ -360,26 +360,25 @@ static int serve_command(struct spek_unit *unit, struct scsi_cmnd *cmd,
 }
 
 /*
- * Whether the drive refuses media accesses. Without the lock it may have changed its mind when the
- * command gets there.
+ * Whether the drive refuses a command that moves data or flushes. Without the lock it may have
+ * changed its mind when the command gets there.
  */
-static bool refuses_media(const struct spek_unit *unit)
+static bool refuses(const struct spek_unit *unit, const struct spek_scsi_request *request)
 {
 	return READ_ONCE(unit->attention) || READ_ONCE(unit->drive.is_gone) ||
-	       spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses;
+	       (request->action != SPEK_SCSI_POWER &&
+		spek_drive_conditions[READ_ONCE(unit->drive.condition)].refuses);
 }
 
-static bool needs_media(const struct spek_scsi_request *request)
+static bool moves_or_flushes(const struct spek_scsi_request *request)
 {
 	switch (request->action) {
 	case SPEK_SCSI_READ:
 	case SPEK_SCSI_WRITE:
 	case SPEK_SCSI_UNMAP:
 		return request->sectors;
-	case SPEK_SCSI_SYNC_CACHE:
-		return true;
 	default:
-		return false;
+		return spek_data_flushes(request);
 	}
 }
 
@@ -405,15 +404,15 @@ int spek_unit_serve(struct spek_unit *unit, struct scsi_cmnd *cmd)
 	spek_scsi_decode(&unit->scsi, cmd->cmnd, cmd->cmd_len, &request);
 	/* The data move as a whole or not at all: a power cut waits for a grace period. */
 	rcu_read_lock();
-	refused = refuses_media(unit);
+	refused = refuses(unit, &request);
 	status = spek_data_move(unit, cmd, &request, refused);
 	rcu_read_unlock();
 	if (status)
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	now_ns = spek_unit_lock_now(unit, &done, &flags);
 	/* The drive would take it now, but its data has not moved, or was lost: it is sent again. */
-	if (needs_media(&request) &&
-	    (power_ons != unit->power_ons || (refused && !refuses_media(unit))))
+	if (moves_or_flushes(&request) &&
+	    (power_ons != unit->power_ons || (refused && !refuses(unit, &request))))
 		status = SCSI_MLQUEUE_DEVICE_BUSY;
 	else
 		status = serve_command(unit, cmd, &request, now_ns, &done);

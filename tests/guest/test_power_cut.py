@@ -153,6 +153,26 @@ def test_what_was_not_flushed_is_lost(drives: Drives) -> None:
         assert blocks(disk, 4) == b"bbcd"
 
 
+@pytest.mark.parametrize(
+    ("stop", "kept"),
+    [
+        (bytes([0x1B, 0, 0, 0, 0, 0]), True),
+        (bytes([0x1B, 0, 0, 0, 4, 0]), False),  # NO_FLUSH
+        (bytes([0x1B, 0, 0, 0, 0x30, 0]), True),
+        (bytes([0x85, 6, *[0] * 12, 0xE0, 0]), True),
+        (bytes([0x85, 6, *[0] * 12, 0xE1, 0]), False),  # IDLE IMMEDIATE keeps the spindle
+    ],
+    ids=["stop", "stop-no-flush", "standby", "ata-standby", "ata-idle"],
+)
+def test_stopping_the_spindle_writes_the_cache(drives: Drives, stop: bytes, kept: bool) -> None:
+    with modelled(drives, WRITE_BACK) as disk:
+        set_faults(disk, Fault.VOLATILE_CACHE)
+        put(disk, 0, b"a")
+        assert send(disk.node, stop).status == 0
+        cut_and_return(disk)
+        assert blocks(disk, 1) == (b"a" if kept else b"\0")
+
+
 @pytest.mark.debug_kernel
 def test_a_drive_that_lies_keeps_nothing(drives: Drives) -> None:
     with modelled(drives, WRITE_BACK) as disk:

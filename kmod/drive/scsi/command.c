@@ -192,6 +192,7 @@ static int decode_power(const u8 *cdb, struct spek_scsi_request *request)
 	u8 condition = cdb[4] >> 4, modifier = cdb[3] & 0x0f;
 
 	request->immediate = cdb[1] & 1;
+	request->keeps_cache = cdb[4] & 4;
 	/* Nothing can be ejected. */
 	if (cdb[4] & 2)
 		return spek_scsi_refuse_field(request, SPEK_SCSI_INVALID_FIELD, 4, 1);

@@ -258,6 +258,7 @@ enum spek_scsi_power {
  * @immediate: the status does not wait for the end
  * @check: CK_COND: ATA registers are wanted
  * @power: of SPEK_SCSI_POWER
+ * @keeps_cache: NO_FLUSH of START STOP UNIT: written data need not reach the medium
  * @sets_timer: it sets the standby timer, too
  * @standby_ticks: time of that in units of 100 ms; 0: the timer does not run
  * @opcode: requested operation code of REPORT SUPPORTED OPERATION CODES
@@ -283,6 +284,7 @@ struct spek_scsi_request {
 	bool immediate;
 	bool check;
 	enum spek_scsi_power power;
+	bool keeps_cache;
 	bool sets_timer;
 	u32 standby_ticks;
 	u8 opcode;

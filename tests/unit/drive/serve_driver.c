@@ -20,7 +20,7 @@
 /* Far more than planning all that a drive holds takes. */
 #define MOST_ROUNDS	200
 
-static u64 state, now_ns, ended, refused, removed, cuts, changes, power_ons;
+static u64 state, now_ns, ended, refused, removed, cuts, changes, power_ons, flushed;
 static struct spek_drive_model model;
 static struct spek_drive_zone zone;
 static struct spek_drive_seek_point point;
@@ -70,8 +70,11 @@ void scsi_done(struct scsi_cmnd *cmd)
 {
 	REQUIRE(!unit->lock.is_held);
 	REQUIRE(cmd->is_sent);
-	if (cmd->result == SAM_STAT_GOOD)
+	if (cmd->result == SAM_STAT_GOOD) {
 		REQUIRE((cmd->has_moved && !cmd->is_lost) || !cmd->wants_data);
+		REQUIRE(cmd->has_flushed || !cmd->wants_flush);
+		flushed += cmd->wants_flush;
+	}
 	else if (cmd->result == SAM_STAT_CHECK_CONDITION)
 		REQUIRE((cmd->sense_buffer[0] & 0x7d) == 0x70);
 	cmd->is_sent = false;
@@ -103,6 +106,8 @@ void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list
 void spek_store_flush(struct spek_store *store)
 {
 	REQUIRE(!unit->drive.is_gone);
+	REQUIRE(current->wants_flush);
+	current->has_flushed = true;
 }
 
 void spek_store_track(struct spek_store *store, bool tracks)
@@ -244,9 +249,16 @@ static void make_command(struct scsi_cmnd *cmd)
 	switch (draw(16)) {
 	case 0:
 		memcpy(cmd->cmnd, (u8[]) { 0x1b, (u8)draw(2), 0, 0, conditions[draw(8)] }, 5);
+		/* STOP and STANDBY; with NO_FLUSH they are free not to. */
+		cmd->wants_flush = cmd->cmnd[4] == 0 || cmd->cmnd[4] == 0x30;
+		if (!draw(3)) {
+			cmd->cmnd[4] |= 4;
+			cmd->wants_flush = false;
+		}
 		break;
 	case 1:
 		memcpy(cmd->cmnd, (u8[]) { 0x35, draw(3) ? 0 : 2 }, 2);
+		cmd->wants_flush = true;
 		break;
 	case 2:
 		make_mode_select(cmd);
@@ -261,6 +273,8 @@ static void make_command(struct scsi_cmnd *cmd)
 		memcpy(cmd->cmnd, (u8[]) { 0x85, 0x06, draw(2) ? 0x20 : 0 }, 3);
 		cmd->cmnd[6] = (u8)draw(2);
 		cmd->cmnd[14] = ata[draw(sizeof(ata))];
+		cmd->wants_flush = cmd->cmnd[14] == 0xe0 || cmd->cmnd[14] == 0xe2 ||
+				   cmd->cmnd[14] == 0xe6;
 		break;
 	case 6:		/* TEST UNIT READY */
 		break;
@@ -317,6 +331,8 @@ static void send(void)
 	cmd->sense_buffer = cmd->sense;
 	make_command(cmd);
 	cmd->is_sent = true;
+	/* Flushes that are ignored succeed as well. */
+	cmd->has_flushed = unit->ignores_flush;
 	current = cmd;
 	failed = unit->drive.arms.failed;
 	before = ++changes;
@@ -633,6 +649,7 @@ int main(int argc, char **argv)
 		run_besieged();
 	}
 	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed, %" PRIu64 " cuts, %" PRIu64
-	       " power-ons\n", ended, refused, removed, cuts, power_ons);
+	       " power-ons, %" PRIu64 " flushed\n",
+	       ended, refused, removed, cuts, power_ons, flushed);
 	return 0;
 }

@@ -162,6 +162,8 @@ struct request {
  * @wants_data: it succeeds only if data has moved
  * @has_moved: data has moved since it was sent last
  * @is_lost: the power went after that
+ * @wants_flush: it succeeds only if data have become permanent
+ * @has_flushed: they have since it was sent last
  */
 struct scsi_cmnd {
 	struct request request;
@@ -179,6 +181,8 @@ struct scsi_cmnd {
 	bool wants_data;
 	bool has_moved;
 	bool is_lost;
+	bool wants_flush;
+	bool has_flushed;
 };
 
 #define scsi_cmd_priv(cmd)	((void *)(cmd)->priv)

@@ -291,6 +291,11 @@ def test_power_commands(unit: Unit, cdb: bytes, power: str) -> None:
     assert answer.request.power == getattr(unit.lib, f"SPEK_SCSI_POWER_{power}")
 
 
+@pytest.mark.parametrize(("byte4", "keeps"), [(0, False), (4, True), (0x30, False), (0x34, True)])
+def test_no_flush_of_start_stop_unit(unit: Unit, byte4: int, keeps: bool) -> None:
+    assert unit.command(bytes([0x1B, 0, 0, 0, byte4, 0])).request.keeps_cache is keeps
+
+
 SECOND, MINUTE, HOUR = 10, 600, 36_000  # in units of 100 ms
 
 

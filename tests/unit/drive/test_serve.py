@@ -48,9 +48,10 @@ def test_every_command_ends_once_whatever_happens() -> None:
     binary = cached(cache_dir("core") / f"serve-{digest}", compiled)
     done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    ended, busy, removed, cuts, power_ons = map(int, re.findall(r"\d+", done.stdout))
+    ended, busy, removed, cuts, power_ons, flushed = map(int, re.findall(r"\d+", done.stdout))
     assert ended > 20_000
     assert busy > 500
     assert removed > 100
     assert cuts > 100
     assert power_ons > 50
+    assert flushed > 500
