@@ -108,10 +108,12 @@ int spek_drive_submit(struct spek_drive *drive, const struct spek_drive_request 
 		return -EBUSY;
 	if (!drive->flash)
 		spek_drive_note_read(drive, index);
-	if (request->flush && !drive->flash) {
+	if (!request->flush)
+		return 0;
+	drive->flushes++;
+	if (!drive->flash) {
 		drive->queue.slots[index].held = true;
 		drive->queue.slots[index].barrier = drive->cache.writes;
-		drive->flushes++;
 	}
 	return 0;
 }
@@ -229,6 +231,7 @@ static bool start_flash(struct spek_drive *drive, u64 now_ns, struct spek_drive_
 		    drive->queue.slots[index].request.arrival_ns > now_ns)
 			return false;
 		spek_drive_flash_begin(flash, &drive->queue.slots[index].request, now_ns);
+		drive->flushes -= flash->flight.request.flush;
 		spek_drive_queue_remove(&drive->queue, index);
 	}
 	if (!spek_drive_flash_plan(flash, now_ns))
@@ -236,6 +239,14 @@ static bool start_flash(struct spek_drive *drive, u64 now_ns, struct spek_drive_
 	drive->account.served++;
 	fill_flight(drive, &flash->flights[flash->nr_flights - 1], started);
 	return true;
+}
+
+/* Requests that came before a flush need the channels, so the drive has to start for them. */
+static bool is_flush_first(const struct spek_drive *drive)
+{
+	u32 oldest = drive->queue.oldest;
+
+	return oldest != SPEK_DRIVE_NONE && drive->queue.slots[oldest].request.flush;
 }
 
 static bool finish_flash(struct spek_drive *drive, u64 now_ns, struct spek_drive_service *ended)
@@ -280,9 +291,11 @@ bool spek_drive_start(struct spek_drive *drive, u64 now_ns, struct spek_drive_se
 			return start_sorted(drive, now_ns, started);
 		return drive->queue.length && start_host(drive, now_ns, started);
 	}
-	/* No spindle turns for a flush: whatever was written is on the media. */
+	/* Nothing starts for a flush: whatever was written is on the media. */
 	if (!drive->flushes || drive->is_bus_busy)
 		return false;
+	if (drive->flash)
+		return is_flush_first(drive) && start_flash(drive, now_ns, started);
 	spek_drive_sort(drive, now_ns, &for_bus, &stream);
 	if (for_bus == SPEK_DRIVE_NONE || !drive->queue.slots[for_bus].request.flush)
 		return false;
@@ -394,8 +407,7 @@ bool spek_drive_abort(struct spek_drive *drive, u64 now_ns, u64 tag)
 	for (index = queue->oldest; index != SPEK_DRIVE_NONE; index = queue->slots[index].next) {
 		if (queue->slots[index].request.tag != tag)
 			continue;
-		if (queue->slots[index].request.flush && !drive->flash)
-			drive->flushes--;
+		drive->flushes -= queue->slots[index].request.flush;
 		spek_drive_queue_remove(queue, index);
 		return true;
 	}
@@ -411,7 +423,7 @@ static u64 next_of_flash(const struct spek_drive *drive)
 
 	if (oldest == SPEK_DRIVE_NONE || flash->is_planning ||
 	    flash->nr_flights == SPEK_DRIVE_MAX_QUEUE ||
-	    !spek_drive_conditions[drive->condition].serves)
+	    !(spek_drive_conditions[drive->condition].serves || is_flush_first(drive)))
 		return ns;
 	begin_ns = drive->queue.slots[oldest].request.arrival_ns;
 	if (begin_ns < drive->accounted_ns)

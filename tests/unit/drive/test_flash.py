@@ -17,6 +17,8 @@ from lib.core.drivecore import (
     NEVER,
     POWER_CUT,
     SLEEP,
+    STANDBY,
+    START,
     STOP,
     Drive,
     Refused,
@@ -28,7 +30,8 @@ from spekctl.drive.model import Model, Zone
 Core = tuple[Any, Any]
 US = 1000
 MS = 10**6
-EBUSY, EINVAL, EOPNOTSUPP = 16, 22, 95
+S = 10**9
+EIO, EBUSY, EINVAL, EOPNOTSUPP = 5, 16, 22, 95
 DISK = Model("none", 1, (Zone(0, 1, 8, 0, 0),), ((1, MS),), 8_000_000_000)
 NO_PAGE = 2**32 - 1
 # 4 channels, 4 KiB pages, 1,024 logical pages of 1,280: 75 us to read, 250 us to program.
@@ -251,6 +254,41 @@ def test_a_call_takes_no_more_than_its_steps(core: Core) -> None:
     assert 0 < placed <= steps // 16 + block * (c.erased - erased)
     assert 0 < looked <= steps
     check_map(drive)
+
+
+@pytest.mark.parametrize("event", [SLEEP, STOP])
+def test_a_flush_starts_nothing(core: Core, event: int) -> None:
+    drive = flash(core, **BUFFER, **{"watts.starting_ns": MS, "watts.stopping_ns": MS})
+    now_ns = fill(drive)
+    assert drive.command(now_ns, event) == 0
+    if event == SLEEP:
+        # On the way to standby and there, also for a drive that is short of steps.
+        for at_ns in (now_ns + MS // 2, now_ns + 10 * MS):
+            drive.account(at_ns)
+            drive.allow(0)
+            assert drive.submit(at_ns, 0, 0, flush=True) == 0
+            drive.allow(UNLIMITED)
+            assert drive.next_ns() == at_ns
+            ended = drain(drive, at_ns)[0]
+            assert [service.end_ns for service in ended] == [at_ns + 5 * US]
+        assert drive.condition == STANDBY
+        # In the order of arrival: a read before it starts the drive for both.
+        assert [drive.submit(now_ns + S, 0), drive.submit(now_ns + S, 0, 0, flush=True)] == [0, 0]
+        ends = {service.flush: service.end_ns for service in drain(drive, now_ns + S)[0]}
+        assert min(ends.values()) >= now_ns + S + MS
+        assert drive.account(now_ns + 2 * S).starts == 1
+    else:
+        drive.account(now_ns + MS)
+        assert drive.submit(now_ns + MS, 0, 0, flush=True) == -EIO
+    # One that was taken back is not counted any more.
+    assert drive.c.flushes == 0
+    drive.command(now_ns + 3 * S, STOP)
+    drive.account(now_ns + 4 * S)
+    assert drive.command(now_ns + 4 * S, START) == 0
+    assert drive.submit(now_ns + 4 * S, 0) == 0
+    assert drive.submit(now_ns + 4 * S, 0, 0, flush=True, tag=7) == 0
+    assert drive.abort(now_ns + 4 * S, 7)
+    assert drive.c.flushes == 0
 
 
 @pytest.mark.parametrize("steps", [1, 40, 300, UNLIMITED])
