@@ -30,14 +30,28 @@ module_param(store_limit_mib, uint, 0644);
 MODULE_PARM_DESC(store_limit_mib,
 		 "Memory for the data of all drives and the tables of their flash in MiB; 0: a quarter of the machine's");
 
-/* Pages of all drives, those of tables included. */
+/* Pages of all drives, those of tables included, and those that unmaps have not freed yet. */
 static atomic_long_t pages_in_use = ATOMIC_LONG_INIT(0);
+/* The latter: memory that is about to be free. */
+static atomic_long_t pages_leaving = ATOMIC_LONG_INIT(0);
 
 static long shared_limit(void)
 {
 	unsigned int mib = READ_ONCE(store_limit_mib);
 
 	return mib ? (long)mib << (20 - PAGE_SHIFT) : (long)(totalram_pages() / 4);
+}
+
+/* Charge pages to the limit that all drives share. Return: 0, or as spek_store_write(). */
+static int charge_shared(long pages)
+{
+	/* Before the limit is looked at: pairs with free_page_rcu(). */
+	bool are_leaving = atomic_long_read(&pages_leaving);
+
+	if (atomic_long_add_return(pages, &pages_in_use) <= shared_limit())
+		return 0;
+	atomic_long_sub(pages, &pages_in_use);
+	return are_leaving ? -ENOMEM : -ENOSPC;
 }
 
 /**
@@ -101,17 +115,19 @@ void spek_store_deinit(struct spek_store *store)
  * spek_store_reserve() - charge memory that is not data to the limit that all drives share
  * @bytes: size of the memory, rounded up to pages
  *
- * Context: any.
+ * Context: process, may sleep.
  * Return: true if it fits, until spek_store_unreserve(); false if the limit does not allow it.
  */
 bool spek_store_reserve(u64 bytes)
 {
 	long pages = DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
+	int err = charge_shared(pages);
 
-	if (atomic_long_add_return(pages, &pages_in_use) <= shared_limit())
-		return true;
-	atomic_long_sub(pages, &pages_in_use);
-	return false;
+	if (err == -ENOMEM) {
+		rcu_barrier();
+		err = charge_shared(pages);
+	}
+	return !err;
 }
 
 /**
@@ -125,20 +141,18 @@ void spek_store_unreserve(u64 bytes)
 	atomic_long_sub(DIV_ROUND_UP_ULL(bytes, PAGE_SIZE), &pages_in_use);
 }
 
-/* Count a page; Return: false if a limit is reached. */
-static bool charge(struct spek_store *store)
+/* Count a page. Return: 0, or as spek_store_write(). */
+static int charge(struct spek_store *store)
 {
-	if (atomic_long_inc_return(&pages_in_use) > shared_limit())
-		goto err_shared;
-	if (atomic_long_inc_return(&store->nr_pages) > store->max_pages)
-		goto err_own;
-	return true;
+	int err;
 
-err_own:
-	atomic_long_dec(&store->nr_pages);
-err_shared:
-	atomic_long_dec(&pages_in_use);
-	return false;
+	if (atomic_long_inc_return(&store->nr_pages) > store->max_pages)
+		err = -ENOSPC;
+	else
+		err = charge_shared(1);
+	if (err)
+		atomic_long_dec(&store->nr_pages);
+	return err;
 }
 
 static void uncharge(struct spek_store *store)
@@ -151,11 +165,13 @@ static void uncharge(struct spek_store *store)
 static struct page *writable_page(struct spek_store *store, unsigned long index)
 {
 	struct page *page = xa_load(&store->pages, index), *other;
+	int err;
 
 	if (page)
 		return page;
-	if (!charge(store))
-		return ERR_PTR(-ENOSPC);
+	err = charge(store);
+	if (err)
+		return ERR_PTR(err);
 	page = alloc_page(GFP_NOWAIT | __GFP_NOWARN | __GFP_ZERO | __GFP_HIGHMEM);
 	if (!page) {
 		uncharge(store);
@@ -186,10 +202,9 @@ static struct page *take_permanent(struct spek_store *store, unsigned long index
 
 	if (copy)
 		return copy;
-	if (atomic_long_inc_return(&pages_in_use) > shared_limit()) {
-		atomic_long_dec(&pages_in_use);
-		return ERR_PTR(-ENOSPC);
-	}
+	err = charge_shared(1);
+	if (err)
+		return ERR_PTR(err);
 	copy = alloc_page(GFP_NOWAIT | __GFP_NOWARN | __GFP_HIGHMEM);
 	err = copy ? xa_err(xa_store_bh(&store->permanent, index, copy,
 					GFP_NOWAIT | __GFP_NOWARN)) : -ENOMEM;
@@ -341,7 +356,8 @@ static int prepare(struct spek_store *store, u64 at, u64 end, bool permanent, un
  * @whole: write all or nothing
  *
  * Context: any but hard interrupt; does not sleep.
- * Return: 0; -ENOSPC at a limit, -ENOMEM for now; unless @whole is set, a part may have been
+ * Return: 0; -ENOSPC at a limit; -ENOMEM for now, also if unmapped pages are about to bring the
+ * drives below the limit that they share; unless @whole is set, a part may have been
  * written then.
  */
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
@@ -395,6 +411,10 @@ int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list
 static void free_page_rcu(struct rcu_head *head)
 {
 	__free_page(container_of(head, struct page, rcu_head));
+	atomic_long_dec(&pages_in_use);
+	/* In this order: a page that counts for the limit is one that leaves. */
+	smp_mb__before_atomic();
+	atomic_long_dec(&pages_leaving);
 }
 
 /* Zero a part of a page, at once permanently. */
@@ -461,7 +481,8 @@ void spek_store_unmap(struct spek_store *store, u64 lba, u64 bytes)
 		page = xa_erase_bh(&store->pages, index);
 		if (!page)
 			continue;
-		uncharge(store);
+		atomic_long_dec(&store->nr_pages);
+		atomic_long_inc(&pages_leaving);
 		call_rcu(&page->rcu_head, free_page_rcu);
 	}
 }

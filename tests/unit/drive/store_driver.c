@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A store and the limit that all drives share: what unmaps have taken out counts until it is free,
+ * writes that it is in the way of come again, and what a flush made permanent a cut leaves alone.
+ */
+#include "store_kernel.h"
+#include "../../../kmod/drive/store.h"
+
+#define LIMIT_PAGES	(MACHINE_PAGES / 4)
+#define STORE_PAGES	(LIMIT_PAGES / 8)
+#define SECTORS		(PAGE_SIZE >> SECTOR_SHIFT)
+
+long nr_pages;
+static struct rcu_head *waiting;
+static u8 data[PAGE_SIZE];
+static struct scatterlist list = { data, sizeof(data) };
+
+void call_rcu(struct rcu_head *head, void (*function)(struct rcu_head *head))
+{
+	head->function = function;
+	head->next = waiting;
+	waiting = head;
+}
+
+void rcu_barrier(void)
+{
+	while (waiting) {
+		struct rcu_head *head = waiting;
+
+		waiting = head->next;
+		head->function(head);
+	}
+}
+
+static int put(struct spek_store *store, unsigned long page, u8 value)
+{
+	memset(data, value, sizeof(data));
+	return spek_store_write(store, page * SECTORS, &list, 1, sizeof(data), false, false);
+}
+
+static u8 get(struct spek_store *store, unsigned long page)
+{
+	spek_store_read(store, page * SECTORS, &list, 1, sizeof(data));
+	return data[0];
+}
+
+static void fill(struct spek_store *stores)
+{
+	unsigned long page;
+
+	for (page = 0; page < LIMIT_PAGES; page++)
+		REQUIRE(!put(&stores[page / STORE_PAGES], page % STORE_PAGES, 1));
+}
+
+static void test_unmapped_pages_count_until_they_are_free(void)
+{
+	static struct spek_store stores[LIMIT_PAGES / STORE_PAGES + 1];
+	struct spek_store *last = &stores[LIMIT_PAGES / STORE_PAGES];
+	unsigned long i;
+
+	for (i = 0; i <= LIMIT_PAGES / STORE_PAGES; i++)
+		spek_store_init(&stores[i], false, 0);
+	fill(stores);
+	REQUIRE(put(last, 0, 1) == -ENOSPC);
+	REQUIRE(!spek_store_reserve(1));
+	spek_store_unmap(&stores[0], 0, STORE_PAGES * PAGE_SIZE);
+	REQUIRE(!stores[0].nr_pages.value && get(&stores[0], 0) == 0);
+	/* For now: the command comes again. */
+	for (i = 0; i < STORE_PAGES; i++)
+		REQUIRE(put(last, i, 1) == -ENOMEM);
+	REQUIRE(nr_pages == LIMIT_PAGES);
+	rcu_barrier();
+	REQUIRE(nr_pages == LIMIT_PAGES - STORE_PAGES);
+	for (i = 0; i < STORE_PAGES; i++)
+		REQUIRE(!put(last, i, 1));
+	REQUIRE(put(last, i, 1) == -ENOSPC);
+	/* A reservation waits for memory that is about to be free. */
+	spek_store_unmap(last, 0, STORE_PAGES * PAGE_SIZE);
+	REQUIRE(spek_store_reserve(STORE_PAGES * PAGE_SIZE));
+	REQUIRE(put(last, 0, 1) == -ENOSPC);
+	spek_store_unreserve(STORE_PAGES * PAGE_SIZE);
+	REQUIRE(!put(last, 0, 1));
+	for (i = 0; i <= LIMIT_PAGES / STORE_PAGES; i++)
+		spek_store_deinit(&stores[i]);
+	spek_store_exit();
+	REQUIRE(!nr_pages);
+	REQUIRE(spek_store_reserve(LIMIT_PAGES * PAGE_SIZE));
+	spek_store_unreserve(LIMIT_PAGES * PAGE_SIZE);
+}
+
+static void test_own_limit_is_free_at_once(void)
+{
+	static struct spek_store store;
+
+	spek_store_init(&store, false, 2 * PAGE_SIZE);
+	REQUIRE(!put(&store, 0, 1) && !put(&store, 1, 1));
+	REQUIRE(put(&store, 2, 1) == -ENOSPC);
+	spek_store_unmap(&store, 0, PAGE_SIZE);
+	REQUIRE(!put(&store, 2, 1));
+	spek_store_deinit(&store);
+	spek_store_exit();
+	REQUIRE(!nr_pages);
+}
+
+static void test_a_cut_loses_what_was_not_flushed(void)
+{
+	static struct spek_store store;
+
+	spek_store_init(&store, false, 0);
+	spek_store_track(&store, true);
+	REQUIRE(!put(&store, 0, 1) && !put(&store, 1, 1));
+	spek_store_flush(&store);
+	REQUIRE(!put(&store, 0, 2) && !put(&store, 2, 2));
+	REQUIRE(get(&store, 0) == 2);
+	spek_store_cut(&store, false);
+	REQUIRE(get(&store, 0) == 1 && get(&store, 1) == 1 && get(&store, 2) == 0);
+	spek_store_deinit(&store);
+	spek_store_exit();
+	REQUIRE(!nr_pages);
+}
+
+int main(void)
+{
+	test_unmapped_pages_count_until_they_are_free();
+	test_own_limit_is_free_at_once();
+	test_a_cut_loses_what_was_not_flushed();
+	return 0;
+}
