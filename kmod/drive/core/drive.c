@@ -69,6 +69,8 @@ void spek_drive_init(struct spek_drive *drive, const struct spek_drive_model *mo
  * spek_drive_init_flash() - give memory to a drive of flash, after spek_drive_init()
  * @drive: its model is of flash
  * @memory: of spek_drive_flash_bytes() bytes, aligned to 8 bytes; outlives the drive
+ *
+ * Context: may sleep.
  */
 void spek_drive_init_flash(struct spek_drive *drive, void *memory)
 {

@@ -2,6 +2,9 @@
 /* Channels of flash and the translation layer. */
 #include "flash.h"
 
+/* So much is filled between two chances for others to run. */
+#define FILL_BYTES	(1u << 20)
+
 static u64 logical_pages(const struct spek_drive_flash_rule *rule)
 {
 	return spek_div64(rule->sectors + rule->page_sectors - 1, rule->page_sectors);
@@ -68,12 +71,28 @@ u64 spek_drive_flash_bytes(const struct spek_drive_flash_rule *rule)
 	       rule->channels * spek_drive_least_entries(rule->blocks) * sizeof(u16);
 }
 
+/* Of tables of up to some GiB. */
+static void fill(void *memory, int value, u64 bytes)
+{
+	u8 *at = memory;
+
+	while (bytes) {
+		size_t part = bytes < FILL_BYTES ? (size_t)bytes : FILL_BYTES;
+
+		spek_memset(at, value, part);
+		spek_yield();
+		at += part;
+		bytes -= part;
+	}
+}
+
 /**
  * spek_drive_flash_init() - make empty flash
  * @memory: of spek_drive_flash_bytes(), aligned to 8 bytes; its owner frees it after the drive
  * @rule: checked; outlives the flash
  * @cache: buffer and bus; outlives the flash
  *
+ * Context: may sleep.
  * Return: the flash, at the begin of the memory.
  */
 struct spek_drive_flash *spek_drive_flash_init(void *memory,
@@ -96,15 +115,17 @@ struct spek_drive_flash *spek_drive_flash_init(void *memory,
 	flash->free = flash->owner + pages;
 	closed = (u16 *)(flash->free + blocks);
 	/* No page, no owner, and no block that is in use. */
-	spek_memset(flash->map, 0xff, (size_t)(logical + pages) * sizeof(u32));
-	spek_memset(closed, 0xff, (size_t)(rule->channels * entries) * sizeof(u16));
+	fill(flash->map, 0xff, (logical + pages) * sizeof(u32));
+	fill(closed, 0xff, rule->channels * entries * sizeof(u16));
 	for (channel = 0; channel < rule->channels; channel++) {
 		struct spek_drive_channel *one = &flash->channels[channel];
 		u32 *stack = &flash->free[(size_t)channel * rule->blocks];
 
 		/* Block 0 is on top. */
-		for (i = 0; i < rule->blocks; i++)
+		for (i = 0; i < rule->blocks; i++) {
 			stack[i] = rule->blocks - 1 - i;
+			spek_yield_at(i);
+		}
 		one->nr_free = rule->blocks - 1;
 		one->open_block = 0;
 		spek_drive_least_init(&one->closed, closed + channel * entries, rule->blocks);

@@ -10,12 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lib.build.declarations import opened
+from lib.core.build import DRIVE as CORE
+from lib.core.build import LIBRARY, ROOT
 from lib.core.drivecore import (
     GOOD,
     MEDIUM_ERROR,
     MEDIUM_FAULT,
     NEVER,
     POWER_CUT,
+    SHIM,
     SLEEP,
     STANDBY,
     START,
@@ -320,6 +324,23 @@ def test_a_power_cut_drops_plans_and_keeps_the_map(core: Core, steps: int) -> No
         now_ns = read.end_ns
     assert fill(drive, now_ns) > now_ns
     check_map(drive)
+
+
+def test_tables_are_made_in_pieces() -> None:
+    """Others run between them: the largest have some GiB."""
+    yields = ROOT / "tests/unit/core/yields.h"
+    library = CORE.build(
+        "libyields.so", [*LIBRARY, "-include", str(yields)], [SHIM, SHIM.with_suffix(".h"), yields]
+    )
+    declared = CORE.declarations(SHIM.with_suffix(".h")) + "\nextern unsigned long yields;"
+    counting = opened(declared, library)
+    blocks = 1 << 18
+    fields = {"flash.blocks": blocks, "flash.sectors": 8 * (1 << 20), "flash.channels": 1}
+    drive = flash(counting, **fields)
+    table_bytes = 4 * ((1 << 20) + 16 * blocks)
+    assert counting[1].yields >= table_bytes // (1 << 20) + blocks // (1 << 16)
+    assert drive.c.flash.map[(1 << 20) - 1] == drive.c.flash.owner[16 * blocks - 1] == NO_PAGE
+    assert serve_one(drive, 0, 0, write=True).error == GOOD
 
 
 # ---- the translation layer ----
