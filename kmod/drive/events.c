@@ -7,6 +7,9 @@
  * lateness never adds up. Commands that ended are collected. The second arms the timer for the
  * next event, unlocks, and only then calls scsi_done(), which may call queuecommand again. Where
  * timers are late, as in emulated guests, a drive can have it fire early and wait for the event.
+ * Events that follow each other faster are awaited in the same interrupt, which would otherwise be
+ * due again before it has ended, but not for longer than the timer is early: after that the timer
+ * is set to SPIN_PAUSE_NS later at least, so that the processor comes out of the interrupt.
  *
  * Planning flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each time; a
  * drive that is behind resumes PLAN_PAUSE_NS later, at its own time. Meanwhile the unit accepts
@@ -29,6 +32,7 @@
 /* 10 to 50 us, and as long again for everybody else. */
 #define PLAN_STEPS	4096
 #define PLAN_PAUSE_NS	(50 * NSEC_PER_USEC)
+#define SPIN_PAUSE_NS	(20 * NSEC_PER_USEC)
 
 static_assert(SPEK_SCSI_SENSE_BYTES <= SCSI_SENSE_BUFFERSIZE);
 
@@ -286,19 +290,27 @@ static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 	spek_unit_drive_power(unit, now_ns, done);
 }
 
-static void arm_timer(struct spek_unit *unit)
+static u64 next_event_ns(const struct spek_unit *unit)
 {
-	u64 next_ns = min(spek_drive_next_ns(&unit->drive), standby_ns(unit));
+	return min(spek_drive_next_ns(&unit->drive), standby_ns(unit));
+}
+
+/* @earliest_ns: the timer is not set for a time before */
+static void arm_timer(struct spek_unit *unit, u64 earliest_ns)
+{
 	bool is_behind = spek_drive_is_short(&unit->drive);
+	u64 next_ns = next_event_ns(unit);
 
 	if (is_behind)
 		next_ns = ktime_get_ns() + PLAN_PAUSE_NS;
 	if (unit->is_dead || next_ns == SPEK_DRIVE_NEVER || next_ns == unit->armed_ns)
 		return;
 	WRITE_ONCE(unit->armed_ns, next_ns);
+	if (next_ns <= unit->awaits_ns)
+		return;
 	if (!is_behind)
 		next_ns -= min_t(u64, next_ns, unit->config->description.spin_ns);
-	hrtimer_start(&unit->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS);
+	hrtimer_start(&unit->timer, ns_to_ktime(max(next_ns, earliest_ns)), HRTIMER_MODE_ABS);
 }
 
 /**
@@ -323,6 +335,20 @@ u64 spek_unit_lock_now(struct spek_unit *unit, struct list_head *done, unsigned 
 	return now_ns;
 }
 
+static void unlock(struct spek_unit *unit, struct list_head *done, unsigned long flags,
+		   u64 earliest_ns)
+	__releases(&unit->lock)
+{
+	struct spek_unit_command *command, *next;
+
+	arm_timer(unit, earliest_ns);
+	rcu_read_lock();
+	spin_unlock_irqrestore(&unit->lock, flags);
+	list_for_each_entry_safe(command, next, done, entry)
+		scsi_done(command->cmd);
+	rcu_read_unlock();
+}
+
 /**
  * spek_unit_unlock() - arm the timer, unlock, and complete requests
  * @unit: locked unit
@@ -334,14 +360,7 @@ u64 spek_unit_lock_now(struct spek_unit *unit, struct list_head *done, unsigned 
 void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned long flags)
 	__releases(&unit->lock)
 {
-	struct spek_unit_command *command, *next;
-
-	arm_timer(unit);
-	rcu_read_lock();
-	spin_unlock_irqrestore(&unit->lock, flags);
-	list_for_each_entry_safe(command, next, done, entry)
-		scsi_done(command->cmd);
-	rcu_read_unlock();
+	unlock(unit, done, flags, 0);
 }
 
 /**
@@ -371,16 +390,16 @@ u64 spek_unit_lock_settled(struct spek_unit *unit, struct list_head *done, unsig
 
 /*
  * A timer may have been set to fire early. Without the lock, so that commands come in meanwhile;
- * they may bring an earlier event, or take this one back.
+ * they may bring an earlier event, or take this one back. Later ones than @last_ns are not awaited.
  */
-static void await_event(const struct spek_unit *unit)
+static void await_event(const struct spek_unit *unit, u64 last_ns)
 {
 	u64 now_ns, at_ns;
 
 	for (;;) {
 		now_ns = ktime_get_ns();
 		at_ns = READ_ONCE(unit->armed_ns);
-		if (at_ns <= now_ns || at_ns - now_ns > unit->config->description.spin_ns)
+		if (at_ns <= now_ns || at_ns > last_ns)
 			return;
 		cpu_relax();
 	}
@@ -389,14 +408,26 @@ static void await_event(const struct spek_unit *unit)
 static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
 	struct spek_unit *unit = container_of(timer, struct spek_unit, timer);
+	u64 spin_ns = unit->config->description.spin_ns, now_ns;
+	u64 last_ns = ktime_get_ns() + spin_ns;
+	bool is_first = true, awaits;
 	unsigned long flags;
-	LIST_HEAD(done);
 
-	if (unit->config->description.spin_ns)
-		await_event(unit);
-	spek_unit_lock_now(unit, &done, &flags);
-	WRITE_ONCE(unit->armed_ns, SPEK_DRIVE_NEVER);
-	spek_unit_unlock(unit, &done, flags);
+	do {
+		LIST_HEAD(done);
+
+		if (spin_ns)
+			await_event(unit, last_ns);
+		now_ns = spek_unit_lock_now(unit, &done, &flags);
+		if (is_first)
+			last_ns = now_ns + spin_ns;
+		is_first = false;
+		WRITE_ONCE(unit->armed_ns, SPEK_DRIVE_NEVER);
+		awaits = !unit->is_dead && !spek_drive_is_short(&unit->drive) &&
+			 next_event_ns(unit) <= last_ns;
+		unit->awaits_ns = awaits ? last_ns : 0;
+		unlock(unit, &done, flags, now_ns + min_t(u64, spin_ns, SPIN_PAUSE_NS));
+	} while (awaits);
 	return HRTIMER_NORESTART;
 }
 

@@ -114,8 +114,9 @@ struct spek_unit_count {
  * @settling: number of callers that wait until the drive is not behind; it gets no requests then
  * @power: see there
  * @last_use_ns: since then the drive has had nothing to do
- * @armed_ns: event for which @timer is armed; SPEK_DRIVE_NEVER: it is not. The timer also reads it
- *	without the lock
+ * @armed_ns: event for which @timer is armed, or that its interrupt awaits; SPEK_DRIVE_NEVER:
+ *	none. The timer also reads it without the lock
+ * @awaits_ns: the timer's interrupt awaits events up to this time itself; 0: it does not
  * @power_ons: times that the power came back; also read without the lock
  * @is_idle: the host asked for the idle condition
  * @is_asleep: the host put the drive to sleep, and has not reset it since
@@ -153,6 +154,7 @@ struct spek_unit {
 	struct spek_unit_power power;
 	u64 last_use_ns;
 	u64 armed_ns;
+	u64 awaits_ns;
 	u32 power_ons;
 	bool is_idle;
 	bool is_asleep;
