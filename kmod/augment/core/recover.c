@@ -272,45 +272,45 @@ static void note_holders(struct spek_augment_entry *entry, u32 state, u32 device
 {
 	u32 mirror = first_member(devices);
 
+	if (!(devices & spek_augment_bit(SPEK_AUGMENT_SSD)))
+		state |= SPEK_AUGMENT_NO_SSD;
+	if (mirror == SPEK_AUGMENT_RAID)
+		state |= SPEK_AUGMENT_NO_MIRROR;
 	entry->state = state;
 	entry->member = mirror;
-	if (!(devices & spek_augment_bit(SPEK_AUGMENT_SSD)))
-		entry->state |= SPEK_AUGMENT_NO_SSD;
-	if (mirror == SPEK_AUGMENT_RAID)
-		entry->state |= SPEK_AUGMENT_NO_MIRROR;
 }
 
-static void adopt_block(struct spek_augment *m, u32 entry, u64 block, u32 devices)
+/* @devices have all of the record. Return: its first entry, which is the header's */
+static u32 adopt(struct spek_augment *m, const struct spek_augment_header *header, u32 devices)
 {
-	u32 old = spek_augment_map_find(m, block);
+	struct spek_augment_entry data;
+	u32 first = m->head;
+	u32 i, old;
 
-	if (old != SPEK_AUGMENT_NONE)
-		spek_augment_map_retire(m, old);
-	m->entries[entry].low = block;
-	m->entries[entry].high = block >> 32;
-	note_holders(&m->entries[entry], SPEK_AUGMENT_DIRTY, devices);
-	m->dirty++;
-	spek_augment_map_insert(m, entry);
-}
+	note_holders(&m->entries[first], SPEK_AUGMENT_HEADER, devices);
+	m->entries[first].low = header->blocks;
+	m->entries[first].high = m->issued_seq + 1;
+	note_holders(&data, SPEK_AUGMENT_DIRTY, devices);
+	for (i = 0; i < header->blocks; i++) {
+		u32 entry = first + 1 + i;
+		struct spek_augment_entry *adopted = &m->entries[entry];
 
-/* @blocks: of each block the devices that have it; NULL: @devices have all */
-static void adopt(struct spek_augment *m, const struct spek_augment_header *header, u32 devices,
-		  const u32 *blocks)
-{
-	u32 i;
-
-	note_holders(&m->entries[m->head], SPEK_AUGMENT_HEADER, devices);
-	m->entries[m->head].low = header->blocks;
-	m->entries[m->head].high = m->issued_seq + 1;
-	if (!blocks)
-		spek_augment_mend_note(m, m->head);
-	for (i = 0; i < header->blocks; i++)
-		adopt_block(m, m->head + 1 + i, header->block + i, blocks ? blocks[i] : devices);
+		old = spek_augment_map_find(m, header->block + i);
+		if (old != SPEK_AUGMENT_NONE)
+			spek_augment_map_retire(m, old);
+		adopted->low = header->block + i;
+		adopted->high = (header->block + i) >> 32;
+		adopted->state = data.state;
+		adopted->member = data.member;
+		m->dirty++;
+		spek_augment_map_insert(m, entry);
+	}
 	m->head += 1 + header->blocks;
 	if (m->head == m->config.log_blocks)
 		m->head = 0;
 	m->issued_seq++;
 	m->done_seq = m->issued_seq;
+	return first;
 }
 
 /**
@@ -322,7 +322,7 @@ static void adopt(struct spek_augment *m, const struct spek_augment_header *head
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
 			u32 devices)
 {
-	adopt(m, header, devices, NULL);
+	spek_augment_mend_note(m, adopt(m, header, devices));
 }
 
 /**
@@ -337,8 +337,12 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
 void spek_augment_adopt_parts(struct spek_augment *m, const struct spek_augment_header *header,
 			      u32 devices, const u32 *blocks)
 {
+	u32 first = adopt(m, header, devices);
+	u32 i;
+
+	for (i = 0; i < header->blocks; i++)
+		note_holders(&m->entries[first + 1 + i], SPEK_AUGMENT_DIRTY, blocks[i]);
 	m->keeps_log = false;
-	adopt(m, header, devices, blocks);
 }
 
 /**
