@@ -294,7 +294,8 @@ def test_a_run_has_the_joules_of_the_model(
         with running(tmp_path, "-s", "hwmon", "-i", "5ms", "-r", str(rails)) as daq:
             daq.until("hwmon", 0.1)
             before = drives.stats(disk.drive)
-            words = ["run", "random-read-4k", "--device", disk.node, "--time", "2s", "--json"]
+            # Of a number of accesses, which take as much energy however slow the guest is.
+            words = ["run", "random-read-4k", "--device", disk.node, "--count", "100", "--json"]
             capfd.readouterr()
             code = cli.run([*words, "--progress", "none", "--max-outstanding", "1"])
             result = json.loads(capfd.readouterr().out)
