@@ -12,7 +12,15 @@ from collections.abc import Iterator, Mapping
 
 from spekctl.errors import UsageError
 from spekctl.fio import contents, values
-from spekctl.fio.options import COMMANDS, PASSTHROUGH, TRIM, TRIM_AND_WRITE, engine_of
+from spekctl.fio.options import (
+    COMMANDS,
+    PASSTHROUGH,
+    TRIM,
+    TRIM_AND_WRITE,
+    engine_of,
+    is_sync,
+    waiting,
+)
 from spekctl.fio.plan import Plan, Reader
 from spekctl.workload.values import DATA_KEYS
 
@@ -47,6 +55,8 @@ ZEROES = (
     "{}: write-zeroes requests of the block layer, with which the blocks stay allocated; fio sends"
     " the command for it itself, and the run is refused on a device without such a command"
 )
+COMMANDED = "nothing: the engine sends commands, and needs writefua for it, as in fio"
+ONE_BY_ONE = "arrival.depth: with sync sg has one command at a time, and FUA only by writefua"
 _NO_DATA = "nothing: the command carries no data"
 
 
@@ -113,14 +123,15 @@ def _has_zeroes(options: Mapping[str, str | None]) -> bool:
 
 
 def forces_writes(options: Reader, plan: Plan) -> bool:
-    """Whether writes have FUA. An engine that sends commands opens the device without O_SYNC."""
-    forced = (options.text("sync") or "0") not in ("0", "none")
+    """Whether writes have FUA: by commands of an engine only if these ask for it themselves."""
+    forced = is_sync(options.all)
     options.went("sync", "stream.fua")
     for name in ("readfua", "stream_id", "read_mode"):
         options.went(name, "nothing: no I/O of the job has it")
     if engine_of(options.text("ioengine")) not in PASSTHROUGH:
         return forced
-    options.went("sync", "nothing: the engine sends commands, and needs writefua for it, as in fio")
+    paced = waiting(options.all).endswith("sync")
+    options.went("sync", ONE_BY_ONE if paced else COMMANDED)
     forced = options.flag("writefua") and not _is_empty(options)
     kind = (options.text("rw") or "read").partition(":")[0]
     forced = forced and kind not in ("read", "randread", *TRIM)

@@ -49,6 +49,8 @@ from spekctl.fio.options import (
     VERIFIED,
     engine_of,
     hint,
+    is_direct,
+    last_of_cache,
 )
 from spekctl.fio.plan import UNASKED, Asked, Mix, Plan, Reader
 from spekctl.workload.fields import LIMITS
@@ -134,7 +136,7 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
         if loads and name not in MAPPED | {*NOT_NEEDED, *REFUSED}:
             reasons.append(f"{name}: not an option that spek knows{hint(name)}")
     reasons += commands.refusals(options)
-    last = _last_of_cache(options)
+    last = last_of_cache(options)
     if last and _is_cached(options) and not accept_direct:
         reasons.append(
             f"{last}: it asks for the page cache, which spek does not have; `spekctl fio"
@@ -166,19 +168,13 @@ def refusals(job: Job, accept_direct: bool) -> list[str]:
     return reasons
 
 
-def _last_of_cache(options: Mapping[str, str | None]) -> str | None:
-    """The last given of direct and buffered: they are opposites, and fio uses the last one."""
-    return next((name for name in reversed(list(options)) if name in ("direct", "buffered")), None)
-
-
 def _is_cached(options: Mapping[str, str | None]) -> bool:
     """Whether fio goes through the page cache: neither with O_DIRECT nor by commands to a device,
     as discards and the I/Os of some engines are."""
     kind = (options.get("rw") or "read").partition(":")[0]
     if kind in TRIM or engine_of(options.get("ioengine")) in PASSTHROUGH:
         return False
-    last = _last_of_cache(options)
-    return last is None or ((options[last] or "1") == "0") == (last == "direct")
+    return not is_direct(options)
 
 
 def plan_of(

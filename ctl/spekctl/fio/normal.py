@@ -13,7 +13,7 @@ from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.fio import arrivals, readings, values, zones
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import TRIM, engine_of, is_synchronous
+from spekctl.fio.options import TRIM, waiting
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
 
 BLOCKS = Path("/sys/class/block")
@@ -132,9 +132,9 @@ def _delay(normal: Normal) -> None:
 def _depth(normal: Normal) -> None:
     """ioengine=psync: one I/O at a time, without what other engines do with several."""
     options = normal.job.options
-    if not is_synchronous(options):
+    waits = waiting(options)
+    if not waits:
         return
-    engine = engine_of(options.get("ioengine"))
     ignored = []
     for name in _DEPTHS:
         if not options.get(name):
@@ -144,10 +144,10 @@ def _depth(normal: Normal) -> None:
         if number > 1:
             ignored.append(name)
             del options[name]
-            normal.ignored[name] = f"nothing: ioengine {engine} has one I/O at a time, as in fio"
+            normal.ignored[name] = f"nothing: {waits} has one I/O at a time, as in fio"
     if ignored:
         normal.differences.append(
-            f"ioengine {engine} ignores {', '.join(ignored)}: one I/O at a time for each clone"
+            f"{waits} ignores {', '.join(ignored)}: one I/O at a time for each clone"
         )
 
 

@@ -216,17 +216,40 @@ def engine_of(text: str | None) -> str:
     return "libaio" if name.startswith(("aio", "linuxaio")) else name
 
 
-def is_synchronous(options: Mapping[str, str | None]) -> bool:
-    """Whether the job has one I/O outstanding, whatever its iodepth is: not with threads that
-    submit for it, of which there are as many as its iodepth."""
+def last_of_cache(options: Mapping[str, str | None]) -> str | None:
+    """The last given of direct and buffered: they are opposites, and fio uses the last one."""
+    return next((name for name in reversed(list(options)) if name in ("direct", "buffered")), None)
+
+
+def is_direct(options: Mapping[str, str | None]) -> bool:
+    """Whether fio opens the device with O_DIRECT."""
+    last = last_of_cache(options)
+    return last is not None and ((options[last] or "1") == "0") == (last == "buffered")
+
+
+def waiting(options: Mapping[str, str | None]) -> str:
+    """What has one I/O outstanding, whatever the job's iodepth is; empty if nothing has: as with
+    threads that submit for it, of which there are as many as its iodepth."""
     if options.get("io_submit_mode") == "offload":
-        return False
+        return ""
     engine = engine_of(options.get("ioengine"))
+    if engine in SYNCHRONOUS:
+        return f"ioengine {engine}"
+    if engine != "sg":
+        return ""
     # To a block device sg sends each command by an ioctl that waits for it.
     names = (options.get("filename") or "").split(":")
-    return engine in SYNCHRONOUS or (
-        engine == "sg" and not all(name.startswith("/dev/sg") for name in names)
-    )
+    if not all(name.startswith("/dev/sg") for name in names):
+        return "ioengine sg on a block device"
+    # To a character device it writes commands, and reads their ends; with either of these it reads
+    # that of each command before it writes the next.
+    causes = ["direct=1"] * is_direct(options) + ["sync"] * is_sync(options)
+    return f"ioengine sg with {' and '.join(causes)}" if causes else ""
+
+
+def is_sync(options: Mapping[str, str | None]) -> bool:
+    """Whether fio opens the device with O_SYNC or O_DSYNC."""
+    return (options.get("sync") or "0") not in ("0", "none")
 
 
 # Names that other tools or people use, where the nearest spelling would be another option.

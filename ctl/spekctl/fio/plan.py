@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -67,6 +67,11 @@ class Reader:
     def __init__(self, job: Job, plan: Plan) -> None:
         self._options = job.options
         self._plan = plan
+
+    @property
+    def all(self) -> Mapping[str, str | None]:
+        """Every option that is given, in the order of the file."""
+        return self._options
 
     def text(self, name: str) -> str | None:
         """The value of an option; None if it is not given."""

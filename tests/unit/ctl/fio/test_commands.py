@@ -51,9 +51,14 @@ def test_other_engines_have_no_such_options() -> None:
     assert refused(ioengine="sg", rw="write", write_mode="zeroes") == f"write_mode: {COMMANDS}"
 
 
-def test_an_engine_of_commands_opens_without_o_sync() -> None:
-    planned = plan(ioengine="sg", rw="write", sync=1)
-    assert "fua" not in planned.streams[0] and "writefua" in planned.mapped["sync"]
+def test_commands_have_fua_by_an_option_of_their_own() -> None:
+    for engine, device, told in (
+        ("io_uring_cmd", "/dev/ng0n1", commands.COMMANDED),
+        ("sg", "/dev/sda", commands.COMMANDED),
+        ("sg", "/dev/sg0", commands.ONE_BY_ONE),
+    ):
+        planned = plan(ioengine=engine, filename=device, rw="write", sync=1)
+        assert "fua" not in planned.streams[0] and planned.mapped["sync"] == told
     assert plan(ioengine="libaio", rw="write", sync=1).streams[0]["fua"] is True
 
 

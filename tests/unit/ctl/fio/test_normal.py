@@ -95,14 +95,38 @@ def test_an_engine_that_waits_ignores_all_options_of_the_depth(
 ) -> None:
     planned = plan(rw="write", bs=size, ioengine=engine, filename="/dev/sda", **DEPTHS)
     assert (planned.arrivals[0]["depth"], planned.run.get("batch")) == (depth, None)
+    waits = f"ioengine {engine}" + " on a block device" * (engine == "sg")
     assert (
-        f"ioengine {engine} ignores {', '.join(DEPTHS)}: one I/O at a time for each clone"
+        f"{waits} ignores {', '.join(DEPTHS)}: one I/O at a time for each clone"
         in planned.differences
     )
     assert {planned.mapped[name] for name in DEPTHS} == {
-        f"nothing: ioengine {engine} has one I/O at a time, as in fio"
+        f"nothing: {waits} has one I/O at a time, as in fio"
     }
     assert not any("iodepth_low: the depth" in difference for difference in planned.differences)
+
+
+# fio's engines/sg.c, of 3.33 and since: sgio_unbuffered() makes fio_sgio_queue() read the end of
+# each command, trims as well, before it returns.
+@pytest.mark.parametrize("kind", ["randread", "write"])
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        ({"filename": "/dev/sg0", "direct": 1}, "with direct=1"),
+        ({"filename": "/dev/sg0", "rw": "randtrim"}, "with direct=1"),
+        ({"filename": "/dev/sg0:/dev/sg1", "buffered": 0}, "with direct=1"),
+        ({"filename": "/dev/sg0", "direct": 0, "sync": 1}, "with sync"),
+        ({"filename": "/dev/sg0", "direct": 0, "sync": "dsync"}, "with sync"),
+        ({"filename": "/dev/sg0", "sync": 1}, "with direct=1 and sync"),
+        ({"filename": "/dev/sg0:/dev/sda", "direct": 0}, "on a block device"),
+    ],
+)
+def test_sg_waits_for_each_command(options: dict[str, Any], cause: str, kind: str) -> None:
+    planned = plan(**{"ioengine": "sg", "rw": kind, **options, **DEPTHS})
+    assert (planned.arrivals[0]["depth"], planned.run.get("batch")) == (1, None)
+    assert {planned.mapped[name] for name in DEPTHS} == {
+        f"nothing: ioengine sg {cause} has one I/O at a time, as in fio"
+    }
 
 
 def test_an_option_of_the_depth_that_has_no_effect_is_not_ignored() -> None:
@@ -116,7 +140,8 @@ def test_an_option_of_the_depth_that_has_no_effect_is_not_ignored() -> None:
     "options",
     [
         {"ioengine": "libaio", "filename": "/dev/sda"},
-        {"ioengine": "sg", "filename": "/dev/sg0:/dev/sg1"},
+        {"ioengine": "sg", "filename": "/dev/sg0:/dev/sg1", "direct": 0},
+        {"ioengine": "sg", "filename": "/dev/sg0", "buffered": 1, "sync": "none"},
         # A thread for each I/O of the depth submits it.
         {"ioengine": "psync", "io_submit_mode": "offload"},
     ],
