@@ -47,6 +47,7 @@ _KINDS = {
     "write-zeroes": "writes of zeroes (write_mode, sg_write_mode)",
 }
 NO_READS = "the block layer forces writes, not reads; leave it out"
+NO_FORCED_ZEROES = "the block layer forces no writes of zeroes (write_mode); leave it out"
 FORCED = (
     "writefua: a device without FUA has its cache flushed after each of these writes; fio sends the"
     " command with FUA set to any device"
@@ -89,6 +90,9 @@ def refusals(options: Mapping[str, str | None]) -> Iterator[str]:
             yield f"{name}: reads and writes of zeroes are jobs of their own; make two of it"
         elif zoned:
             yield f"{name}: a zone is written at its write pointer, with data; leave it out"
+        # The WRITE SAME of sg has no FUA.
+        elif name == "write_mode" and "writefua" in given:
+            yield f"writefua: {NO_FORCED_ZEROES}"
 
 
 def _refused_mode(name: str, mode: str, options: Mapping[str, str | None]) -> str:

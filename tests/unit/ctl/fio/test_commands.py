@@ -69,7 +69,8 @@ def test_commands_have_fua_by_an_option_of_their_own() -> None:
         SG + "rw=write\nsg_write_mode=write_same\nzero_buffers=1\n",
         SG + "rw=write\nsg_write_mode=same\nbuffer_pattern=0x0000\n",
         NVME + "rw=write\nwrite_mode=zeroes\n",
-        NVME + "rw=write\nwrite_mode=zeroes\nwritefua=1\nbuffer_compress_percentage=50\n",
+        NVME + "rw=write\nwrite_mode=zeroes\nwritefua=0\nbuffer_compress_percentage=50\n",
+        SG + "rw=write\nsg_write_mode=write_same_ndob\nwritefua=1\n",
     ],
 )
 def test_zeroes_without_data_are_write_zeroes(text: str, tmp_path: Path) -> None:
@@ -102,6 +103,7 @@ def test_zeroes_without_data_are_write_zeroes(text: str, tmp_path: Path) -> None
         ({"write_mode": "write/40:zeroes/60"}, "mixes commands"),
         ({"write_mode": "zeroes", "rw": "randrw"}, "are jobs of their own"),
         ({"write_mode": "zeroes", "zonemode": "zbd"}, "a zone is written at its write pointer"),
+        ({"write_mode": "zeroes", "writefua": 1}, f"writefua: {commands.NO_FORCED_ZEROES}"),
         ({"read_mode": "prefetch", "rw": "read"}, f"read_mode: {COMMANDS}"),
     ],
 )
