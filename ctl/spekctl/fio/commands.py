@@ -32,6 +32,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 _MODES = ("sg_write_mode", "write_mode")
 _REPEATED = ("write_same", "same")
+_NVME_ONLY = ("zeroes", "uncor", "zone_append")
 _ZEROES = ("write_same_ndob", "zeroes")
 # Values of the modes, and the commands that they mean.
 _SENT = {
@@ -47,6 +48,7 @@ _KINDS = {
     "write-zeroes": "writes of zeroes (write_mode, sg_write_mode)",
 }
 NO_READS = "the block layer forces writes, not reads; leave it out"
+NOT_OF_BSG = "{} is a command of NVMe, which fio refuses with cmd_type=bsg; leave it out"
 NO_FORCED_ZEROES = "the block layer forces no writes of zeroes (write_mode); leave it out"
 FORCED = (
     "writefua: a device without FUA has its cache flushed after each of these writes; fio sends the"
@@ -79,6 +81,9 @@ def refusals(options: Mapping[str, str | None]) -> Iterator[str]:
         if not writes or name not in given:
             continue
         mode = given[name] or ""
+        if name == "write_mode" and options.get("cmd_type") == "bsg" and mode in _NVME_ONLY:
+            yield f"write_mode: {NOT_OF_BSG.format(mode)}"
+            continue
         zoned = options.get("zonemode") == "zbd"
         # Appends to zones are writes at their write pointers.
         if name == "write_mode" and mode == "zone_append" and zoned:

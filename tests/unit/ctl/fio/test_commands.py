@@ -114,6 +114,18 @@ def test_other_commands_are_refused_by_the_name_of_the_option(
     assert why in refused(**{"ioengine": engine, "rw": "write", **options})
 
 
+@pytest.mark.parametrize("mode", ["zeroes", "uncor", "zone_append"])
+def test_commands_of_nvme_are_not_sent_by_bsg(mode: str) -> None:
+    """fio does not start such a job: "Not Support Write mode in BSG io_uring_cmd"."""
+    given = {"ioengine": "io_uring_cmd", "cmd_type": "bsg", "write_mode": mode}
+    for more in ({}, {"zonemode": "zbd"}):
+        assert refused(rw="write", **given, **more) == (
+            f"write_mode: {commands.NOT_OF_BSG.format(mode)}"
+        )
+    assert refused(rw="read", **given) == ""
+    assert "sends no Verify commands" in refused(rw="write", **{**given, "write_mode": "verify"})
+
+
 def test_a_mode_of_writes_has_no_effect_on_reads() -> None:
     for mode in ("verify_bytchk_01", "write_stream"):
         assert refused(ioengine="sg", rw="randread", sg_write_mode=mode, stream_id=3) == ""
