@@ -109,7 +109,8 @@ def _refused_mode(name: str, mode: str, options: Mapping[str, str | None]) -> st
             return ""
         return (
             f"{mode} repeats a block of data, and only zeroes are written without sending all"
-            " blocks; give zero_buffers, or leave it out"
+            " blocks; give zero_buffers, without scramble_buffers and shares of other data, or"
+            " leave it out"
         )
     if mode in _ZEROES and (mode == "zeroes") == (name == "write_mode"):
         return ""
@@ -121,14 +122,24 @@ def _refused_mode(name: str, mode: str, options: Mapping[str, str | None]) -> st
 
 
 def _has_zeroes(options: Mapping[str, str | None]) -> bool:
-    """Whether a job's data are zeroes."""
+    """Whether a job's data are zeroes. fio looks at duplicates and compressible data before all
+    else, takes 100 % of the latter for zeroes, and scrambles zeroes where it is told to."""
+    if (options.get("dedupe_percentage") or "").strip("0"):
+        return False
+    compressible = (options.get("buffer_compress_percentage") or "").lstrip("0")
+    if compressible not in ("", "100"):
+        return False
+    scrambled = "scramble_buffers" in options and values.flag(options["scramble_buffers"])
+    if scrambled and not compressible:
+        return False
     fill = options.get("buffer_pattern")
     if fill:
         try:
             return int(contents.fill(fill), 16) == 0
         except UsageError:
             return re.fullmatch("0+", fill) is not None
-    return "zero_buffers" in options and values.flag(options["zero_buffers"])
+    zeroes = "zero_buffers" in options and values.flag(options["zero_buffers"])
+    return zeroes or bool(compressible)
 
 
 def forces_writes(options: Reader, plan: Plan) -> bool:

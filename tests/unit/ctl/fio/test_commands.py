@@ -67,6 +67,9 @@ def test_commands_have_fua_by_an_option_of_their_own() -> None:
     [
         SG + "rw=write\nsg_write_mode=write_same_ndob\n",
         SG + "rw=write\nsg_write_mode=write_same\nzero_buffers=1\n",
+        SG + "rw=write\nsg_write_mode=write_same\nzero_buffers=1\nscramble_buffers=0\n",
+        SG + "rw=write\nsg_write_mode=same\nzero_buffers=1\nbuffer_compress_percentage=0\n",
+        SG + "rw=write\nsg_write_mode=same\nbuffer_compress_percentage=100\n",
         SG + "rw=write\nsg_write_mode=same\nbuffer_pattern=0x0000\n",
         NVME + "rw=write\nwrite_mode=zeroes\n",
         NVME + "rw=write\nwrite_mode=zeroes\nwritefua=0\nbuffer_compress_percentage=50\n",
@@ -91,6 +94,22 @@ def test_zeroes_without_data_are_write_zeroes(text: str, tmp_path: Path) -> None
     [
         ({"sg_write_mode": "write_same"}, "sg_write_mode: write_same repeats a block of data"),
         ({"sg_write_mode": "same", "buffer_pattern": "0x01"}, "same repeats a block of data"),
+        (
+            {"sg_write_mode": "write_same", "zero_buffers": 1, "dedupe_percentage": 50},
+            "write_same repeats a block of data",
+        ),
+        (
+            {"sg_write_mode": "same", "zero_buffers": 1, "buffer_compress_percentage": 50},
+            "same repeats a block of data",
+        ),
+        (
+            {"sg_write_mode": "same", "buffer_pattern": "0x01", "buffer_compress_percentage": 100},
+            "same repeats a block of data",
+        ),
+        (
+            {"sg_write_mode": "same", "zero_buffers": 1, "scramble_buffers": 1},
+            "same repeats a block of data",
+        ),
         ({"sg_write_mode": "verify"}, "sends no WRITE AND VERIFY commands"),
         ({"sg_write_mode": "write_and_verify"}, "sends no WRITE AND VERIFY commands"),
         ({"sg_write_mode": "verify_bytchk_00"}, "sg_write_mode: spek sends no VERIFY commands"),
