@@ -394,13 +394,30 @@ def _lowest_rates(options: Reader, plan: Plan, clones: int) -> None:
         ]
         for side, least in limits_of:
             if least:
-                limit = f"{least * clones}{unit}"
+                counted = Fraction(least * clones)
+                # Flushes count as writes of no bytes; fio leaves them out.
+                if side == "write" and metric == "iops":
+                    counted *= 1 + _flushes_per_write(plan)
+                limit = f"{int(counted) if counted == int(counted) else float(counted)}{unit}"
                 plan.command_line.append(f"--stop-when '{side}.{metric} < {limit}'")
                 plan.differs(CYCLES)
         options.went(name, "--stop-when")
     if cycle and any("--stop-when" in text and "<" in text for text in plan.command_line):
         plan.command_line.append(f"--interval {units.format_duration(cycle)}")
         options.went("rate_cycle", "--interval")
+
+
+def _flushes_per_write(plan: Plan) -> Fraction:
+    """The share of flushes by that of writes."""
+    flushes = sum(
+        int(stream["share"]) for stream in plan.streams if stream.get("operation") == "flush"
+    )
+    writes = sum(
+        Fraction(int(stream["share"]) * (100 - int(stream["read"].rstrip("%"))), 100)
+        for stream in plan.streams
+        if "read" in stream
+    )
+    return Fraction(flushes) / writes if writes else Fraction()
 
 
 def _steady(options: Reader, plan: Plan) -> None:

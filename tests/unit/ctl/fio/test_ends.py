@@ -366,6 +366,18 @@ def test_a_latency_that_is_too_high_ends_the_run() -> None:
         ({"rw": "randread", "rate_iops_min": 100}, ["read.iops < 100"]),
         ({"rw": "write", "rate_iops_min": "100,50", "numjobs": 2}, ["write.iops < 100"]),
         ({"rw": "randrw", "rate_iops_min": "100,50"}, ["read.iops < 100", "write.iops < 50"]),
+        (
+            {"rw": "write", "rate_iops_min": 150, "rate_iops": 200, "fsync": 1},
+            ["write.iops < 300"],
+        ),
+        (
+            {"rw": "randrw", "rwmixread": 75, "rate_iops_min": "9,100", "fdatasync": 8},
+            ["read.iops < 9", "write.iops < 112.5"],
+        ),
+        (
+            {"rw": "write", "rate_iops_min": 10, "rate_min": "1m", "fsync": 2, "numjobs": 4},
+            ["write.bandwidth < 4194304B/s", "write.iops < 60"],
+        ),
         ({"rw": "read", "rate_min": "1m"}, ["read.bandwidth < 1048576B/s"]),
         ({"rw": "read", "rate_min": ",1m"}, []),
         ({"rw": "trim", "rate_min": "1m"}, []),
