@@ -28,6 +28,7 @@ from spekctl.fio import (
     normal,
     places,
     priorities,
+    readings,
     replay,
     values,
     zones,
@@ -121,7 +122,9 @@ _ONE_VALUE = {
 
 def refusals(job: Job, accept_direct: bool) -> list[str]:
     """A sentence for each option that spek does not have."""
-    options = defaults.effective(job)[0].options
+    given = dict(job.options)
+    readings.imply(given)
+    options = defaults.effective(Job(job.name, given))[0].options
     engine = engine_of(options.get("ioengine"))
     loads = engine in SYNCHRONOUS | ASYNCHRONOUS
     alike: dict[str, list[str]] = {}

@@ -41,6 +41,7 @@ class Normal:
 def of(job: Job) -> Normal:
     """@job in fewer notations; its options keep their order. UsageError names the option."""
     normal = Normal(Job(job.name, dict(job.options)))
+    normal.notes |= readings.imply(normal.job.options)
     normal.notes |= readings.apply(normal.job.options)
     _device(normal)
     _mode(normal)

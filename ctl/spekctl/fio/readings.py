@@ -44,6 +44,15 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _FACTORS = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 
 
+def imply(options: dict[str, str | None]) -> dict[str, str]:
+    """Add options that fio takes as given beside others. Return: a note for each."""
+    # verify=0 is given, too.
+    if "verify_pattern" not in options or "verify" in options:
+        return {}
+    options["verify"] = "pattern"
+    return {"verify": "fio takes verify_pattern alone for verify=pattern as well"}
+
+
 def apply(options: dict[str, str | None]) -> dict[str, str]:
     """Replace values by what fio reads. Return: a note for each option whose value means something
     other than its text suggests. UsageError for a value that fio refuses as well."""

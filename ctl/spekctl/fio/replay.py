@@ -48,7 +48,7 @@ NOT_BESIDE = {
     "numjobs": "each clone replays the log, and a run replays one",
     "thinktime": "the times of the log are those between its I/Os; leave it out",
     "hipri": "I/Os of a log are not polled; leave it out",
-    "verify": "blocks of a log are not stamped; leave it out",
+    "verify": "blocks of a log are not stamped; leave it out, and verify_pattern",
 }
 ALONE = "read_iolog: a run replays one log, and [{}] starts with it; import it alone (--section)"
 NOT_KEPT = "it is not imported beside read_iolog; leave it out"

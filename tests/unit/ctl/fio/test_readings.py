@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from pathlib import Path
 
 import pytest
-from lib.ctl.fio_jobs import HEAD, fio, imported, tables
+from lib.ctl.fio_jobs import HEAD, fio, imported, plan, tables
 
 from spekctl.errors import UsageError
+from spekctl.fio import job as fio_job
 from spekctl.fio import readings
+from spekctl.fio.jobfile import Job
+from spekctl.fio.options import VERIFIED
 
 NULL = "[j]\nioengine=null\nfilename=x\n"
 
@@ -146,3 +150,26 @@ def test_a_value_that_is_no_number_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=sentence):
             imported(tmp_path, f"{HEAD}{option}\n")
+
+
+def test_a_pattern_to_verify_is_verified(tmp_path: Path) -> None:
+    """str_verify_pattern_cb() of fio sets verify=pattern, unless the job gives verify."""
+    planned = plan(rw="write", size="1m", verify_pattern="0xff")
+    assert planned.verifies and "--verify" in planned.command_line
+    assert planned.mapped["verify"].startswith("--verify; fio takes verify_pattern alone")
+    assert planned.not_needed["verify_pattern"] == VERIFIED
+    off = plan(rw="write", size="1m", verify_pattern="0xff", verify=0)
+    assert not off.verifies and "--verify" not in off.command_line
+    assert plan(rw="read", verify_pattern="0xff").verifies
+    words = ("--name=a", "--filename=f", "--rw=write", "--size=64k", "--output-format=json")
+    for more, reads in (([], 16), (["--verify=0"], 0)):
+        done = fio(*words, "--verify_pattern=0xff", *more, folder=tmp_path)
+        (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+        assert (job["write"]["total_ios"], job["read"]["total_ios"]) == (16, reads)
+
+
+def test_options_that_refine_verify_count_beside_a_pattern() -> None:
+    options: dict[str, str | None] = {"direct": "1", "verify_state_load": "1"}
+    assert fio_job.refusals(Job("j", options), False) == []
+    (reason,) = fio_job.refusals(Job("j", {**options, "verify_pattern": "0xff"}), False)
+    assert reason.startswith("verify_state_load: ")

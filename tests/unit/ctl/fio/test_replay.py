@@ -93,6 +93,7 @@ def test_a_log_is_that_of_the_folder_of_the_command(
     [
         ("thinktime=5", "thinktime: the times of the log"),
         ("verify=md5", "verify: blocks of a log are not stamped"),
+        ("verify_pattern=0xff", "verify: blocks of a log are not stamped; .* verify_pattern"),
         ("numjobs=2", "numjobs: each clone replays the log"),
         ("hipri=1", "hipri: I/Os of a log are not polled"),
         ("max_latency=5", f"max_latency: {replay.NOT_KEPT}"),
