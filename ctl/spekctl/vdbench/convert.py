@@ -403,8 +403,8 @@ def _fleet_step(
         for sd in sds:
             if len({place.host for place in places if place.sd == sd}) > 1:
                 raise UsageError(
-                    f"validate: sd={sd} is on several hosts, of which vdbench verifies it on one;"
-                    " name that (host=)"
+                    f"{validation.asked_by(whole)}: sd={sd} is on several hosts, of which vdbench"
+                    " verifies it on one; name that (host=)"
                 )
     for label in labels:
         if label not in steps:
@@ -620,7 +620,8 @@ def _step(
         imported.command_line.append("--write")
         if validation.is_on(whole):
             if any("compressible" in stream or "duplicate" in stream for stream in streams):
-                raise UsageError("validate: data to be verified neither compress nor repeat")
+                asked = validation.asked_by(whole)
+                raise UsageError(f"{asked}: data to be verified neither compress nor repeat")
             imported.command_line.append("--verify")
             notes += validation.differences(whole)
     errors = int(whole.given.get("data_errors", ["0"])[0])

@@ -92,7 +92,9 @@ DUPLICATES: Mapping[str, str] = {
 # Parameters that are off with one of these values, in lower case.
 _NO = ("no", "n", "off")
 OFF: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("journal", "formatsds", "format", "validate", "concatenatesds"), _NO),
+    # Of a journal n is noflush.
+    "journal": ("no",),
+    **dict.fromkeys(("formatsds", "format", "validate", "concatenatesds"), _NO),
     **dict.fromkeys(("dedupflipflop", "create_anchors"), _NO),
     **dict.fromkeys(("resetlun", "resetbus", "maxdata", "deduphotsets"), ("0",)),
     **dict.fromkeys(("streams", "loop", "clients"), ("0", "1")),

@@ -9,7 +9,7 @@ from spekctl.vdbench.parmfile import Definition
 
 KEYS = ("validate", "journal")
 READ_BACK = (
-    "validate: blocks are checked when they are read, and all that were written are read back at"
+    "{}: blocks are checked when they are read, and all that were written are read back at"
     " the end; vdbench checks those that it reads"
 )
 PRE_READ = READ_BACK + ", and reads a block before it writes it again"
@@ -42,8 +42,8 @@ _VALUES: dict[str, dict[str, str]] = {
         "ignore_pending": "it is for the recovery of a journal; leave it out",
     },
 }
-# Not to be abbreviated.
-_WHOLE = ("time", "maponly", "only")
+# Not to be abbreviated: journal=n is noflush, and validate=n is no.
+_WHOLE = {"validate": ("time",), "journal": ("no", "maponly", "only")}
 
 
 def refusals(key: str, given: Sequence[str]) -> Iterator[str]:
@@ -60,26 +60,38 @@ def refusals(key: str, given: Sequence[str]) -> Iterator[str]:
 
 def is_on(whole: Definition) -> bool:
     """Whether a file has its data validated: a journal implies it."""
-    return any(_is_given(whole, key) for key in KEYS)
+    return bool(asked_by(whole))
+
+
+def asked_by(whole: Definition) -> str:
+    """The parameter by which a file has its data validated; empty: it has not."""
+    validated = _values_of(whole, "validate")
+    if validated and "no" not in validated:
+        return "validate"
+    # What stands before a no has turned validation on, if not the journal.
+    journal = _values_of(whole, "journal")
+    return "journal" if journal and journal[0] != "no" else ""
 
 
 def not_needed(key: str, given: Sequence[str]) -> str:
     """Why a run without --verify does not need a parameter."""
-    off = any(_value(key, text) == "no" for text in given)
+    values = [_value(key, text) for text in given]
+    off = "no" in (values if key == "validate" else values[:1])
     return "it is off" if off else NOTHING
 
 
 def differences(whole: Definition) -> Iterator[str]:
     """What a run with --verify does otherwise."""
-    values = [_value("validate", text) for text in whole.given.get("validate", ())]
-    yield READ_BACK if "no_preread" in values else PRE_READ
-    if _is_given(whole, "journal"):
+    yield (READ_BACK if "no_preread" in _values_of(whole, "validate") else PRE_READ).format(
+        asked_by(whole)
+    )
+    journal = _values_of(whole, "journal")
+    if journal and "no" not in journal:
         yield NOT_KEPT
 
 
-def _is_given(whole: Definition, key: str) -> bool:
-    values = [_value(key, text) for text in whole.given.get(key, ())]
-    return bool(values) and "no" not in values
+def _values_of(whole: Definition, key: str) -> list[str | None]:
+    return [_value(key, text) for text in whole.given.get(key, ())]
 
 
 def _value(key: str, text: str) -> str | None:
@@ -89,7 +101,7 @@ def _value(key: str, text: str) -> str | None:
         (
             value
             for value in _VALUES[key]
-            if word and (value == word if value in _WHOLE else value.startswith(word))
+            if word and (value == word if value in _WHOLE[key] else value.startswith(word))
         ),
         None,
     )
