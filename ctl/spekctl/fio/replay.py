@@ -56,6 +56,11 @@ OPEN = (
     "requests are due at the times of the log, whatever is outstanding; fio has at most {} I/Os of"
     " it outstanding, and the gaps of the log between one issue and the next"
 )
+WAITS_AS_THEY_ARE = "nothing: fio does not scale the waits of a log of version 2"
+WAITS = (
+    "the waits of a log of version 2 count from the start of this job; fio counts them from its own"
+    " start, so that those that end within the steps before, or within startdelay, are over"
+)
 UNREAD = (
     "read_iolog: the devices that {} names are not known here: give a --device for each, in the"
     " order in which the log has them"
@@ -63,6 +68,7 @@ UNREAD = (
 # Values by which an option does nothing.
 _PLAIN = {"numjobs": ("1",), "verify": ("0", "null"), "zonemode": ("none",)}
 _HEADER = re.compile(r"fio version ([23]) iolog\s*")
+_HEADER_MAX = 64
 # Actions that are I/O, by which a replay numbers the devices.
 _IO = ("read", "write", "trim", "sync", "datasync")
 _LINES_MAX = 1_000_000
@@ -92,16 +98,17 @@ def set_stream(options: Reader, plan: Plan) -> None:
     options.went(LOG, "stream.trace.files")
     depth = options.value("iodepth", values.positive) or 1
     options.went("iodepth", "nothing: requests are due at the times of the log")
-    scale = options.value("replay_time_scale", values.whole) or 100
+    scale = options.value("replay_time_scale", values.positive) or 100
+    has_waits = _version(log) == "2"
     if options.flag("replay_no_stall"):
         trace["closed"] = depth
         options.went("iodepth", "stream.trace.closed")
         options.went("replay_time_scale", "nothing: the times of the log do not count")
     else:
         plan.differs(OPEN.format(depth))
-        if scale != 100:
+        options.went("replay_time_scale", WAITS_AS_THEY_ARE if has_waits else "stream.trace.speed")
+        if scale != 100 and not has_waits:
             trace["speed"] = scale / 100
-        options.went("replay_time_scale", "stream.trace.speed")
     options.went("replay_no_stall", "stream.trace.closed")
     options.went("read_iolog_chunked", "nothing: a trace is read while it is replayed")
     plan.streams = [{"pattern": "trace", "trace": trace}]
@@ -112,6 +119,9 @@ def set_stream(options: Reader, plan: Plan) -> None:
             plan.run[target] = units.format_duration(length)
     plan.delay_ns = options.value("startdelay", values.duration_ns, "s") or 0
     options.went("startdelay", "--start-at")
+    later = plan.delay_ns or options.given("stonewall") or options.given("wait_for")
+    if has_waits and later and "closed" not in trace:
+        plan.differs(WAITS)
 
 
 def devices(options: Reader, plan: Plan) -> list[str]:
@@ -133,6 +143,16 @@ def _log(options: Reader) -> Path:
     if text == "-" or ":" in text.replace("\\:", ""):
         raise UsageError(f"{LOG}: '{text}' is not a single file; write a job for each")
     return Path(text.replace("\\:", ":"))
+
+
+def _version(log: Path) -> str:
+    """The version of a log of fio; empty for other traces and for a log that cannot be read."""
+    try:
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            header = _HEADER.fullmatch(lines.readline(_HEADER_MAX))
+    except OSError:
+        return ""
+    return header[1] if header is not None else ""
 
 
 def _named(log: Path) -> list[str]:

@@ -68,6 +68,32 @@ def test_a_log_without_stalls_is_a_closed_loop(tmp_path: Path) -> None:
     assert trace_of(waiting)["closed"] == 1
 
 
+def test_waits_of_an_old_log_are_not_scaled(tmp_path: Path) -> None:
+    """fio scales delays in delay_since_ttime(), which it asks for logs of version 3 only."""
+    log = tmp_path / "log"
+    log.write_text(OLD + "/dev/sdz wait 1000 0\n/dev/sdz read 0 4096\n")
+    planned = plan(read_iolog=log, replay_time_scale=50)
+    (stream,) = planned.streams
+    assert stream["trace"] == {"files": [str(log)]}
+    assert planned.mapped["replay_time_scale"] == replay.WAITS_AS_THEY_ARE
+    assert replay.WAITS not in planned.differences
+    for later in ({"startdelay": 2}, {"stonewall": None}, {"wait_for": "a"}):
+        assert replay.WAITS in plan(read_iolog=log, **later).differences
+        closed = plan(read_iolog=log, replay_no_stall=1, **later)
+        assert replay.WAITS not in closed.differences
+    new = plan(read_iolog=log_in(tmp_path), startdelay=2, replay_time_scale=50)
+    assert new.streams[0]["trace"]["speed"] == 0.5 and replay.WAITS not in new.differences
+
+
+@pytest.mark.parametrize("options", [{}, {"replay_no_stall": 1}])
+def test_a_scale_of_0_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    with pytest.raises(UsageError, match="replay_time_scale: '0'"):
+        plan(read_iolog=log, replay_time_scale=0, **options)
+    words = ("--name=a", "--ioengine=null", f"--read_iolog={log}", "--replay_time_scale=0")
+    assert fio(*words).returncode != 0
+
+
 @pytest.mark.parametrize(("contents", "devices"), [(OLD, ["/dev/sdz"]), ("\0\1\2", []), (None, [])])
 def test_devices_are_those_of_a_log_of_fio(
     contents: str | None, devices: list[str], tmp_path: Path
