@@ -11,7 +11,7 @@ from pathlib import Path
 
 from spekctl import units
 from spekctl.errors import UsageError, at
-from spekctl.fio import arrivals, readings, values, zones
+from spekctl.fio import arrivals, readings, replay, values, zones
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import TRIM, waiting
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
@@ -43,6 +43,11 @@ def of(job: Job) -> Normal:
     normal = Normal(Job(job.name, dict(job.options)))
     normal.notes |= readings.imply(normal.job.options)
     normal.notes |= readings.apply(normal.job.options)
+    if replay.is_replay(job.options):
+        # The log has the places and sizes, and the device.
+        _delay(normal)
+        _depth(normal)
+        return normal
     _device(normal)
     _mode(normal)
     _zones(normal)

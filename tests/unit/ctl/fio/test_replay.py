@@ -85,6 +85,26 @@ def test_waits_of_an_old_log_are_not_scaled(tmp_path: Path) -> None:
     assert new.streams[0]["trace"]["speed"] == 0.5 and replay.WAITS not in new.differences
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bs": "32m"},
+        {"bs": "32m,64m"},
+        {"bs": "32m", "rw": "read:8k"},
+        {"size": "4z"},
+    ],
+)
+def test_places_and_sizes_that_count_for_nothing_change_nothing(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    log = log_in(tmp_path)
+    bare = {"read_iolog": log, "replay_no_stall": 1, "iodepth": 8, "iodepth_batch": 4}
+    plain, planned = plan(**bare), plan(**bare, **options)
+    assert planned.streams == plain.streams and planned.run == plain.run
+    assert planned.streams[0]["trace"]["closed"] == 8 and planned.run["batch"] == 4
+    assert planned.differences == plain.differences
+
+
 @pytest.mark.parametrize("options", [{}, {"replay_no_stall": 1}])
 def test_a_scale_of_0_is_refused(options: dict[str, Any], tmp_path: Path) -> None:
     log = log_in(tmp_path)
