@@ -175,9 +175,10 @@ def _is_cached(options: Mapping[str, str | None]) -> bool:
     """Whether fio goes through the page cache: neither with O_DIRECT nor by commands to a device,
     as discards and the I/Os of some engines are."""
     kind = (options.get("rw") or "read").partition(":")[0]
-    if kind in TRIM or engine_of(options.get("ioengine")) in PASSTHROUGH:
-        return False
-    return not is_direct(options)
+    # Beside a log rw has no effect.
+    discards = kind in TRIM and not replay.is_replay(options)
+    commanded = engine_of(options.get("ioengine")) in PASSTHROUGH
+    return not (discards or commanded or is_direct(options))
 
 
 def plan_of(

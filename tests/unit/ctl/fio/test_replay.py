@@ -12,6 +12,7 @@ from lib.ctl.fio_jobs import fio, imported, plan, tables
 
 from spekctl.errors import UsageError
 from spekctl.fio import convert, replay
+from spekctl.fio import job as fio_job
 from spekctl.trace.trace import open_trace
 
 LOG = """fio version 3 iolog
@@ -83,6 +84,17 @@ def test_waits_of_an_old_log_are_not_scaled(tmp_path: Path) -> None:
         assert replay.WAITS not in closed.differences
     new = plan(read_iolog=log_in(tmp_path), startdelay=2, replay_time_scale=50)
     assert new.streams[0]["trace"]["speed"] == 0.5 and replay.WAITS not in new.differences
+
+
+@pytest.mark.parametrize("kind", ["read", "trim", "randtrim"])
+def test_a_log_goes_through_the_page_cache_whatever_rw_is(kind: str, tmp_path: Path) -> None:
+    text = f"[j]\nioengine=libaio\nrw={kind}\nread_iolog={log_in(tmp_path)}\n"
+    with pytest.raises(UsageError, match="direct: it asks for the page cache"):
+        imported(tmp_path, text + "direct=0\n")
+    accepted = imported(tmp_path, text + "direct=0\n", accept_direct=True)
+    assert fio_job.CACHE in accepted.differences
+    assert fio_job.CACHE in imported(tmp_path, text).differences
+    assert fio_job.CACHE not in imported(tmp_path, text + "direct=1\n").differences
 
 
 @pytest.mark.parametrize(
