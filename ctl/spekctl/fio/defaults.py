@@ -58,6 +58,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "zone_reset_frequency": ("zone_reset_threshold",),
     "verify_mode": ("verify",),
     "thinkcycles": ("thinktime",),
+    **dict.fromkeys(("thinktime_blocks", "thinktime_blocks_type"), ("thinktime",)),
     "thinktime_iotime": ("thinktime",),
     "verify_state_load": ("verify",),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
@@ -189,12 +189,14 @@ def plan_of(
 
     @apart: clones that end by their own I/Os have arrival processes of their own if they can
     """
-    given = job.options
+    given = job.options.keys()
     simple = normal.of(job)
     job, without_effect = defaults.effective(simple.job)
     plan = Plan(mapped=without_effect, differences=simple.differences)
     if replay.is_replay(job.options):
-        return _replay(job, plan)
+        _replay(job, plan)
+        _settle(job, plan, given, simple)
+        return plan
     options = Reader(job, plan)
     for name in job.options:
         if name in NOT_NEEDED:
@@ -227,6 +229,28 @@ def plan_of(
     commands.check_devices(plan)
     _only_present(plan)
     zones.move_to_asus(plan)
+    _settle(job, plan, given, simple)
+    return plan
+
+
+def _replay(job: Job, plan: Plan) -> None:
+    """A job that replays a log."""
+    kept, plan.not_needed = replay.of(job)
+    for name in kept.options:
+        if name in NOT_NEEDED:
+            plan.not_needed[name] = NOT_NEEDED[name]
+    options = Reader(kept, plan)
+    replay.set_stream(options, plan)
+    _command_line(options, plan)
+    arrivals.set_engine(options, plan)
+    plan.files = replay.devices(options, plan)
+    if _is_cached(job.options):
+        plan.differs(CACHE)
+    _not_done(options, plan)
+
+
+def _settle(job: Job, plan: Plan, given: Collection[str], simple: normal.Normal) -> None:
+    """Make the report one of the options that the file has, each of them."""
     for name, text in job.options.items():
         if name in plan.mapped and defaults.is_off(name, text):
             plan.mapped[name] = defaults.OFF
@@ -237,25 +261,10 @@ def plan_of(
         if name not in plan.mapped and name not in plan.not_needed:
             plan.not_needed[name] = "no effect on a job of this kind, as in fio"
     plan.mapped |= simple.ignored
-    # A report is about options that the file has, and those that a note tells the origin of.
-    for name in job.options.keys() - given.keys() - simple.notes.keys():
+    # Others are there only where a note tells their origin.
+    for name in job.options.keys() - given - simple.notes.keys():
         plan.mapped.pop(name, None)
         plan.not_needed.pop(name, None)
-    return plan
-
-
-def _replay(job: Job, plan: Plan) -> Plan:
-    """A job that replays a log."""
-    kept, plan.not_needed = replay.of(job)
-    options = Reader(kept, plan)
-    replay.set_stream(options, plan)
-    _command_line(options, plan)
-    arrivals.set_engine(options, plan)
-    plan.files = replay.devices(options, plan)
-    if _is_cached(job.options):
-        plan.differs(CACHE)
-    _not_done(options, plan)
-    return plan
 
 
 def _only_present(plan: Plan) -> None:

@@ -66,7 +66,13 @@ UNREAD = (
     " order in which the log has them"
 )
 # Values by which an option does nothing.
-_PLAIN = {"numjobs": ("1",), "verify": ("0", "null"), "zonemode": ("none",)}
+_PLAIN = {
+    "numjobs": ("1",),
+    "iodepth_batch_complete_min": ("0", "1"),
+    "iodepth_low": ("0",),
+    "verify": ("0", "null"),
+    "zonemode": ("none",),
+}
 _HEADER = re.compile(r"fio version ([23]) iolog\s*")
 _HEADER_MAX = 64
 # Actions that are I/O, by which a replay numbers the devices.

@@ -11,8 +11,9 @@ import pytest
 from lib.ctl.fio_jobs import fio, imported, plan, tables
 
 from spekctl.errors import UsageError
-from spekctl.fio import convert, replay
+from spekctl.fio import convert, defaults, replay
 from spekctl.fio import job as fio_job
+from spekctl.fio.options import NOT_NEEDED
 from spekctl.trace.trace import open_trace
 
 LOG = """fio version 3 iolog
@@ -84,6 +85,29 @@ def test_waits_of_an_old_log_are_not_scaled(tmp_path: Path) -> None:
         assert replay.WAITS not in closed.differences
     new = plan(read_iolog=log_in(tmp_path), startdelay=2, replay_time_scale=50)
     assert new.streams[0]["trace"]["speed"] == 0.5 and replay.WAITS not in new.differences
+
+
+def test_a_report_has_the_options_of_the_file(tmp_path: Path) -> None:
+    text = f"[/dev/sdx]\nioengine=psync\ndirect=1\nread_iolog={log_in(tmp_path)}\n"
+    options = {
+        **{"iodepth": "8", "iodepth_batch": "1", "iodepth_batch_complete_min": "1"},
+        **{"iodepth_low": "0", "thinktime_blocks": "4", "thinktime_blocks_type": "issue"},
+        **{"kb_base": "1000", "new_group": "1", "exitall": "1", "exit_what": "group"},
+        **{"runtime": "5,6", "startdelay": "0", "zero_buffers": "1", "bs": "8k"},
+        **{"group_reporting": "1", "replay_time_scale": "100"},
+    }
+    text += "".join(f"{name}={value}\n" for name, value in options.items())
+    converted = imported(tmp_path, text)
+    told = converted.mapped | converted.not_needed
+    assert told.keys() == {"ioengine", "direct", "read_iolog", *options}
+    assert told["iodepth"] == "nothing: ioengine psync has one I/O at a time, as in fio"
+    assert told["runtime"] == "run.time; fio takes '5,6' for 5000000us"
+    assert told["thinktime_blocks"] == "no effect without thinktime, as in fio"
+    assert told["new_group"] == NOT_NEEDED["new_group"]
+    assert told["startdelay"] == told["replay_time_scale"] == defaults.OFF
+    for name in ("iodepth_batch_complete_min=2", "iodepth_low=1"):
+        with pytest.raises(UsageError, match=replay.NOT_KEPT):
+            imported(tmp_path, text.replace("psync", "libaio") + name + "\n")
 
 
 @pytest.mark.parametrize("kind", ["read", "trim", "randtrim"])
