@@ -11,6 +11,7 @@ plan.py       what a job becomes, and its options while they are taken one by on
 job.py        one job as streams and arrival processes
 places.py     where I/Os go: regions of clones, and patterns
 commands.py   commands of SCSI and NVMe in place of reads and writes
+devices.py    the block devices of what a job names
 replay.py     a job that replays a log of I/O
 sizes.py      block sizes: bs, bsrange, bssplit
 zones.py      zonemode: zoned devices, and gaps between zones

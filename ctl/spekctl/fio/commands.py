@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from spekctl.errors import UsageError
-from spekctl.fio import contents, values
+from spekctl.fio import contents, devices, values
 from spekctl.fio.options import (
     COMMANDS,
     PASSTHROUGH,
@@ -150,7 +150,7 @@ def forces_writes(options: Reader, plan: Plan) -> bool:
         options.went(name, "nothing: no I/O of the job has it")
     if engine_of(options.text("ioengine")) not in PASSTHROUGH:
         return forced
-    paced = waiting(options.all).endswith("sync")
+    paced = waiting(options.all, devices.named(options.all)).endswith("sync")
     options.went("sync", ONE_BY_ONE if paced else COMMANDED)
     forced = options.flag("writefua") and not _is_empty(options)
     kind = (options.text("rw") or "read").partition(":")[0]

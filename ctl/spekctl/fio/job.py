@@ -8,7 +8,6 @@ run, and differences that change numbers.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +21,7 @@ from spekctl.fio import (
     commands,
     contents,
     defaults,
+    devices,
     ends,
     flows,
     laws,
@@ -94,10 +94,6 @@ UNSTAMPED = (
 )
 CACHE = "there is no page cache in between; fio without direct=1 uses it"
 DEVICES = "devices are striped over in units of 64 KiB; fio {}"
-NO_DISK = (
-    "filename: {} is a character device of SCSI, and spek loads block devices: give the block"
-    " device of the same disk instead"
-)
 UNALIGNED = "nothing: as in fio, it applies to random jobs"
 MAPS = "reads and writes each have an order of their own; fio's random map is of both"
 ONE_MAP = "clones share one order, as each would need a stream of its own; fio has a map for each"
@@ -107,8 +103,6 @@ CLONES_TOGETHER = (
 )
 BATCH_MAX = LIMITS["batch"][1]
 NODES = Path("/sys/devices/system/node")
-# Character devices of SCSI, and the folders that tell their block devices.
-SCSI = {"/dev/sg": Path("/sys/class/scsi_generic"), "/dev/bsg/": Path("/sys/class/bsg")}
 # Values of file_service_type by which fio draws devices unequally often.
 _SKEWED = ("zipf", "pareto", "normal", "gauss")
 
@@ -217,6 +211,8 @@ def plan_of(
     if places.REPEATED in plan.differences and not places.goes_again(plan, clones):
         plan.differences.remove(places.REPEATED)
     _flushes(options, plan)
+    devices.place(plan, options.all, devices.named(options.all), "filename")
+    options.went("filename", "--device")
     _command_line(options, plan)
     if _is_cached(job.options):
         plan.differs(CACHE)
@@ -243,7 +239,7 @@ def _replay(job: Job, plan: Plan) -> None:
     replay.set_stream(options, plan)
     _command_line(options, plan)
     arrivals.set_engine(options, plan)
-    plan.files = replay.devices(options, plan)
+    replay.set_devices(options, plan)
     if _is_cached(job.options):
         plan.differs(CACHE)
     _not_done(options, plan)
@@ -311,13 +307,13 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     share = _read_share(options, plan, kind)
     sizes = block_sizes.of(options, plan, base, is_random=kind in RANDOM, discards=kind in TRIM)
     where = places.region(options, base)
-    devices = max(1, len(_files(options)))
+    count_of_devices = max(1, len(devices.named(options.all)))
     options.went("file_service_type", "nothing: there is one device")
-    if devices > 1:
+    if count_of_devices > 1:
         _serve(options, plan)
         # fio divides an amount among the devices, but applies a start to each device.
         if options.text("filesize") is None and isinstance(where.get("range"), int):
-            where["range"] //= devices
+            where["range"] //= count_of_devices
     forced = commands.forces_writes(options, plan)
     atomic = (options.text("atomic") or "0") != "0"
     options.went("atomic", "stream.atomic")
@@ -429,8 +425,8 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 places.move_to_clones(stream, first, members, increment, in_per_cent)
             places.end_with_device(stream)
             amount = "size" if options.text("filesize") is None else "filesize"
-            if devices > 1:
-                places.stripe_over(stream, plan, devices, amount)
+            if count_of_devices > 1:
+                places.stripe_over(stream, plan, count_of_devices, amount)
             places.round_to_blocks(stream, plan, amount)
             plan.streams.append(stream)
     if count > 1 and not plan.apart:
@@ -499,29 +495,6 @@ def _read_share(options: Reader, plan: Plan, kind: str) -> int:
 
 
 # --- when ----------------------------------------------------------------------------------------
-
-
-# The character device of an NVMe namespace.
-_GENERIC = re.compile(r"/dev/ng(\d+)(n\d+)")
-
-
-def _files(options: Reader) -> list[str]:
-    """The devices of a job."""
-    files = (options.text("filename") or "").replace("\\:", "\0").split(":")
-    paths = [file.replace("\0", ":") for file in files if file]
-    engine = engine_of(options.text("ioengine"))
-    if engine not in PASSTHROUGH:
-        return paths
-    return [_disk_of(_GENERIC.sub(r"/dev/nvme\1\2", path)) for path in paths]
-
-
-def _disk_of(path: str) -> str:
-    """The block device of a character device of SCSI on this machine; other paths stay."""
-    for beginning, folder in SCSI.items():
-        disks = sorted((folder / Path(path).name / "device/block").glob("*"))
-        if path.startswith(beginning) and disks:
-            return f"/dev/{disks[0].name}"
-    return path
 
 
 def _not_done(options: Reader, plan: Plan) -> None:
@@ -605,12 +578,6 @@ def _cpus_of_nodes(options: Reader) -> str | None:
 def _command_line(options: Reader, plan: Plan) -> None:
     """What belongs to `spekctl run`."""
     writes = plan.writes
-    plan.files = _files(options)
-    if engine_of(options.text("ioengine")) in PASSTHROUGH:
-        for path in plan.files:
-            if path.startswith(tuple(SCSI)):
-                plan.differs(NO_DISK.format(path))
-    options.went("filename", "--device")
     plan.command_line += ["--write"] if writes else []
     seed = options.value("randseed", values.whole)
     options.went("randseed", "--seed")

@@ -6,14 +6,15 @@ as several I/Os."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from spekctl import units
 from spekctl.errors import UsageError, at
-from spekctl.fio import arrivals, readings, replay, values, zones
+from spekctl.fio import arrivals, devices, readings, replay, values, zones
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import TRIM, waiting
+from spekctl.fio.options import TRIM, engine_of, waiting
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
 
 BLOCKS = Path("/sys/class/block")
@@ -135,10 +136,17 @@ def _delay(normal: Normal) -> None:
         )
 
 
+def _paths(options: Mapping[str, str | None]) -> list[str]:
+    if not replay.is_replay(options):
+        return devices.named(options)
+    # A log may be long, and it is only with sg that the kind of device matters.
+    return replay.named(options) if engine_of(options.get("ioengine")) == "sg" else []
+
+
 def _depth(normal: Normal) -> None:
     """ioengine=psync: one I/O at a time, without what other engines do with several."""
     options = normal.job.options
-    waits = waiting(options)
+    waits = waiting(options, _paths(options))
     if not waits:
         return
     ignored = []

@@ -6,7 +6,7 @@ An option that is in none of the sets is refused: its effect would be lost witho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from spekctl.suggest import nearest
 
@@ -227,9 +227,9 @@ def is_direct(options: Mapping[str, str | None]) -> bool:
     return last is not None and ((options[last] or "1") == "0") == (last == "buffered")
 
 
-def waiting(options: Mapping[str, str | None]) -> str:
-    """What has one I/O outstanding, whatever the job's iodepth is; empty if nothing has: as with
-    threads that submit for it, of which there are as many as its iodepth."""
+def waiting(options: Mapping[str, str | None], paths: Sequence[str]) -> str:
+    """What has one I/O outstanding, whatever the job's iodepth is, on devices at @paths; empty if
+    nothing has: as with threads that submit for it, of which there are as many as its iodepth."""
     if options.get("io_submit_mode") == "offload":
         return ""
     engine = engine_of(options.get("ioengine"))
@@ -238,8 +238,7 @@ def waiting(options: Mapping[str, str | None]) -> str:
     if engine != "sg":
         return ""
     # To a block device sg sends each command by an ioctl that waits for it.
-    names = (options.get("filename") or "").split(":")
-    if not all(name.startswith("/dev/sg") for name in names):
+    if not paths or not all(path.startswith("/dev/sg") for path in paths):
         return "ioengine sg on a block device"
     # To a character device it writes commands, and reads their ends; with either of these it reads
     # that of each command before it writes the next.

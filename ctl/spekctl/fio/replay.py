@@ -15,17 +15,18 @@ from typing import Any
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.fio import values
+from spekctl.fio import devices, values
 from spekctl.fio.defaults import OFF, is_off
 from spekctl.fio.jobfile import Job
 from spekctl.fio.options import NOT_NEEDED
 from spekctl.fio.plan import Plan, Reader
 
 LOG = "read_iolog"
+REDIRECT = "replay_redirect"
 # Options that have an effect beside a log.
 _KEPT = frozenset(
     (
-        *(LOG, "replay_no_stall", "replay_time_scale", "replay_redirect", "read_iolog_chunked"),
+        *(LOG, "replay_no_stall", "replay_time_scale", REDIRECT, "read_iolog_chunked"),
         *("ioengine", "iodepth", "filename", "direct", "buffered", "runtime", "ramp_time", "name"),
         *("startdelay", "stonewall", "wait_for", "cpus_allowed", "cpumask", "cmd_type"),
         *("numa_cpu_nodes", "continue_on_error", "ignore_error", "zero_buffers", "iodepth_batch"),
@@ -99,7 +100,7 @@ def of(job: Job) -> tuple[Job, dict[str, str]]:
 
 def set_stream(options: Reader, plan: Plan) -> None:
     """Fill in the stream of the log, when its I/Os are due, and how long the run is."""
-    log = _log(options)
+    log = _log(options.all)
     trace: dict[str, Any] = {"files": [str(log.absolute())]}
     options.went(LOG, "stream.trace.files")
     depth = options.value("iodepth", values.positive) or 1
@@ -130,22 +131,30 @@ def set_stream(options: Reader, plan: Plan) -> None:
         plan.differs(WAITS)
 
 
-def devices(options: Reader, plan: Plan) -> list[str]:
-    """The devices of a replay: the one that all I/Os are sent to, or those of the log."""
+def set_devices(options: Reader, plan: Plan) -> None:
+    """Fill in the devices: the one that all I/Os are sent to, or those of the log."""
     options.went("filename", "nothing: the log names the devices, as in fio")
     options.went("replay_redirect", "--device")
-    to = options.text("replay_redirect")
-    if to is not None:
-        return [to]
-    log = _log(options)
-    names = _named(log)
-    if not names:
-        plan.differs(UNREAD.format(log))
-    return names
+    paths = named(options.all)
+    devices.place(plan, options.all, paths, REDIRECT if options.given(REDIRECT) else LOG)
+    if not paths:
+        plan.differs(UNREAD.format(_log(options.all)))
 
 
-def _log(options: Reader) -> Path:
-    text = options.text(LOG) or ""
+def named(options: Mapping[str, str | None]) -> list[str]:
+    """The devices of a replay, as the job or its log names them; none if they are not known."""
+    if REDIRECT not in options:
+        return _named(_log(options))
+    to = options[REDIRECT]
+    if not to:
+        raise UsageError(f"{REDIRECT} has no value")
+    return [to]
+
+
+def _log(options: Mapping[str, str | None]) -> Path:
+    text = options.get(LOG) or ""
+    if not text:
+        raise UsageError(f"{LOG} has no value")
     if text == "-" or ":" in text.replace("\\:", ""):
         raise UsageError(f"{LOG}: '{text}' is not a single file; write a job for each")
     return Path(text.replace("\\:", ":"))

@@ -393,25 +393,6 @@ def test_a_namespace_has_a_block_device_as_well(tmp_path: Path) -> None:
         imported(tmp_path, text + "cmd_type=ata\n")
 
 
-def test_a_generic_device_is_the_disk_of_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "sg1/device/block/sdq").mkdir(parents=True)
-    (tmp_path / "1:0:0:2/device/block/sdr").mkdir(parents=True)
-    monkeypatch.setattr(fio_job, "SCSI", {"/dev/sg": tmp_path, "/dev/bsg/": tmp_path})
-    known = plan(ioengine="sg", filename="/dev/sg1", rw="read")
-    assert known.files == ["/dev/sdq"] and arrivals.SG in known.differences
-    unknown = plan(ioengine="sg", filename="/dev/sg2", rw="read")
-    assert unknown.files == ["/dev/sg2"]
-    assert fio_job.NO_DISK.format("/dev/sg2") in unknown.differences
-    assert not any("character device of SCSI" in text for text in known.differences)
-    command = {"ioengine": "io_uring_cmd", "cmd_type": "bsg", "iodepth": 8, "rw": "read"}
-    queued = plan(filename=r"/dev/bsg/1\:0\:0\:2", **command)
-    assert (queued.files, queued.arrivals[0]["depth"]) == (["/dev/sdr"], 8)
-    assert arrivals.SG in queued.differences and arrivals.PASSTHROUGH not in queued.differences
-    assert plan(filename="/dev/sg1", rw="read").files == ["/dev/sg1"]
-
-
 @pytest.mark.parametrize(
     ("service", "runs", "told"),
     [
