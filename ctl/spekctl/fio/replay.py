@@ -155,6 +155,8 @@ def _log(options: Mapping[str, str | None]) -> Path:
     text = options.get(LOG) or ""
     if not text:
         raise UsageError(f"{LOG} has no value")
+    if "\0" in text:
+        raise UsageError(f"{LOG}: a path has no NUL byte")
     if text == "-" or ":" in text.replace("\\:", ""):
         raise UsageError(f"{LOG}: '{text}' is not a single file; write a job for each")
     return Path(text.replace("\\:", ":"))

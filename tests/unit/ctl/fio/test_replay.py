@@ -182,6 +182,7 @@ def test_a_log_is_that_of_the_folder_of_the_command(
         ("zonemode=zbd", f"zonemode: {replay.NOT_KEPT}"),
         ("replay_skip=write", "replay_skip: convert the trace"),
         ("read_iolog=a:b", "read_iolog: 'a:b' is not a single file"),
+        ("read_iolog=a\0b", "read_iolog: a path has no NUL byte"),
         ("read_iolog=-", "read_iolog: '-' is not a single file"),
         ("[k]\nrw=read\ndirect=1", r"\[j\] read_iolog: a run replays one log, and \[k\] starts"),
     ],
