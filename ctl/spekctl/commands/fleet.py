@@ -248,7 +248,8 @@ def run(
         _print_plan(planned)
         return int(ExitCode.OK)
     exports = options.take_exports(given)
-    exports.check_with(output, [plan_file])
+    named = options.files_of_workload(workload) if workload is not None else []
+    exports.check_with(output, [plan_file, *named, *planned.inputs])
     need_engine()
 
     from spekctl.commands.deliver import deliver_result, measured

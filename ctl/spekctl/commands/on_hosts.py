@@ -79,6 +79,7 @@ def perform(
     fleet_file, keys_folder, wait_ns = (
         given.pop(name) for name in ("fleet_file", "keys_folder", "wait_ns")
     )
+    from spekctl import files
     from spekctl.workload import own_devices
 
     context = click.get_current_context()
@@ -97,6 +98,7 @@ def perform(
     for name, why in _OF_PLAN.items():
         if is_given(name):
             raise UsageError(f"{parameters[name].opts[0]} is not given with --fleet: {why}")
+    files.check_apart(context.params.get("output"), [fleet_file])
     need_engine()
     progress, folder = given["progress"], given["out"]
     return _together(fleet_file, keys_folder, wait_ns, progress, folder, workload, work)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import os
 import shlex
 from collections.abc import Generator, Mapping, Sequence
@@ -693,10 +692,10 @@ def _check_detached(asked: RunOptions) -> None:
 def _check_files(workload: WorkloadFile, asked: RunOptions, step: int = 1, steps: int = 1) -> None:
     """No file may be written over another of the same run, and those of exports can be written."""
     from spekctl import files
+    from spekctl.workload import meaning
 
     asked.exports.check(step, steps)
-    traces = [stream.trace.files for stream in workload.stream if stream.trace is not None]
-    inputs = [*asked.sources, *map(Path, itertools.chain(*traces))]
+    inputs = [*asked.sources, *map(Path, meaning.traces_of(workload))]
     if asked.measuring.power_baseline is not None:
         inputs.append(Path(asked.measuring.power_baseline))
     named = (

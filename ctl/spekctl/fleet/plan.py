@@ -98,6 +98,8 @@ class Plan:
     hosts: tuple[Host, ...]
     # Each client discards all blocks of its devices: the workload is that of a purge.
     purge: bool = False
+    # Files of the workload and of its traces, as far as they are on this machine.
+    inputs: tuple[Path, ...] = ()
 
     @property
     def clients(self) -> list[Host]:
@@ -170,6 +172,7 @@ def of(
         seed=fleet.seed,
         ssh=fleet.ssh,
         hosts=_with_bsus(hosts),
+        inputs=_inputs(workload, None if instead is not None else _path_of(fleet, folder)),
     )
 
 
@@ -205,11 +208,25 @@ def _check_verify(given: Options, share: Share) -> None:
 
 def workload_of(fleet: FleetTable, folder: Path) -> WorkloadFile:
     """The workload that a plan names. @folder: where files are looked for first."""
+    return workload_file.load(_name_of(fleet, folder), fleet.settings)
+
+
+def _name_of(fleet: FleetTable, folder: Path) -> str:
     name = fleet.workload
     if name not in workload_file.shipped_names() and not name.startswith("/"):
         beside = folder / name
         name = str(beside) if beside.exists() else name
-    return workload_file.load(name, fleet.settings)
+    return name
+
+
+def _path_of(fleet: FleetTable, folder: Path) -> Path:
+    return workload_file.find(_name_of(fleet, folder))
+
+
+def _inputs(workload: WorkloadFile, path: Path | None) -> tuple[Path, ...]:
+    """The files of a workload; @path: its own, if the plan names it."""
+    traces = [Path(file) for file in meaning.traces_of(workload)]
+    return (path, *traces) if path is not None else tuple(traces)
 
 
 def writes(workload: WorkloadFile) -> bool:

@@ -48,6 +48,12 @@ def replays(workload: WorkloadFile) -> bool:
     return any(stream.pattern == "trace" for stream in workload.stream)
 
 
+def traces_of(workload: WorkloadFile) -> list[str]:
+    """The files of the traces that it replays."""
+    sources = [stream.trace for stream in workload.stream if stream.trace is not None]
+    return [file for source in sources for file in source.files]
+
+
 def beside_trace(workload: WorkloadFile) -> list[Stream]:
     """The streams that replay no trace."""
     return [stream for stream in workload.stream if stream.pattern != "trace"]

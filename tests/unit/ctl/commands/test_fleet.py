@@ -339,6 +339,40 @@ def test_wrong_input_is_refused_by_a_sentence(
     assert outcome.code == ExitCode.USAGE and sentence in outcome.err, outcome.err
 
 
+@pytest.mark.parametrize("option", ["-o", "--csv", "--hdr-log", "--fio-json"])
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (("mine.toml",), "mine.toml"),
+        (("fio:job.fio",), "job.fio"),
+        (("fio:job.fio#first",), "job.fio"),
+        ((), "own.toml"),
+        (("--rate", "500"), "own.toml"),
+        (("replay.toml",), "trace.csv"),
+    ],
+    ids=["named", "of fio", "a part of fio's", "of the plan", "of the plan, changed", "a trace"],
+)
+def test_no_result_takes_the_place_of_a_workload(
+    spekctl: Spekctl, tmp_path: Path, option: str, given: tuple[str, ...], written: str
+) -> None:
+    text = override.to_toml(workload_file.load("random-read-4k"))
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES).replace("random-read-4k", "own.toml"))
+    for name in ("own.toml", "mine.toml"):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "job.fio").write_text("[first]\nrw=randread\nfilename=/dev/fake0\n")
+    (tmp_path / "replay.toml").write_text(
+        '[workload]\nname = "replay"\nsummary = "A trace."\n'
+        '[[stream]]\nname = "trace"\npattern = "trace"\ntrace = {files = ["trace.csv"]}\n'
+    )
+    (tmp_path / "trace.csv").write_text("0,host,0,Read,0,4096,0\n")
+    before = (tmp_path / written).read_bytes()
+    outcome = spekctl("fleet", "run", "plan.toml", *given, option, written)
+    assert outcome.code == ExitCode.USAGE
+    assert f" {written} would overwrite the input " in outcome.err, outcome.err
+    assert (tmp_path / written).read_bytes() == before
+    assert not (tmp_path / f"{written}~").exists()
+
+
 @pytest.mark.parametrize(
     ("spec", "code"),
     [

@@ -84,6 +84,16 @@ def test_a_search_finds_the_limit_of_all_together(
     assert 1500 <= within["load"] < within["beyond"] <= 2500
 
 
+def test_no_curve_takes_the_place_of_the_plan(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    before = (tmp_path / "plan.toml").read_bytes()
+    outcome = spekctl(*SWEEP, "--rate", "100", "-o", "plan.toml")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence == "--output plan.toml would overwrite the input plan.toml"
+    assert (tmp_path / "plan.toml").read_bytes() == before
+
+
 def test_an_interrupted_sweep_is_resumed_with_hosts_that_join_again(
     spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
