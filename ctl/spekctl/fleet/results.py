@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -190,22 +191,53 @@ def documents(outcome: Outcome) -> dict[str, msgspec.Raw]:
     }
 
 
-def write_documents(outcome: Outcome, output: Path | None) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Files of several hosts. @failures: of those that could not be written; each says where its
+    contents are instead."""
+
+    paths: list[Path]
+    failures: list[SpekError]
+
+
+def write_documents(outcome: Outcome, output: Path | None) -> Kept:
     """What each host has sent, as it came, into a file of its own beside @output; for results that
     could not be added up, so without @output into a folder of temporary files."""
-    output = output or Path(tempfile.mkdtemp(prefix="spek-fleet-")) / "fleet.json"
-    written: list[Path] = []
-    for name, data in documents(outcome).items():
+    return _write_each(
+        {name: bytes(data) for name, data in documents(outcome).items()},
+        output or _temporary_folder() / "fleet.json",
+    )
+
+
+def _temporary_folder() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="spek-fleet-"))
+    except OSError:
+        return Path()
+
+
+def _write_each(contents: Mapping[str, bytes], output: Path) -> Kept:
+    """A file for each host beside @output. One that cannot be written keeps none of the rest from
+    being written."""
+    kept = Kept([], [])
+    for name, data in contents.items():
         path = output.with_suffix(f".{name}{output.suffix or '.json'}")
-        files.deliver(bytes(data), path)
-        written.append(path)
-    return written
+        try:
+            files.deliver(data, path)
+        except SpekError as error:
+            kept.failures.append(error)
+        else:
+            kept.paths.append(path)
+    return kept
 
 
-def kept_text(error: SpekError, names: Iterable[object]) -> str:
+def kept_text(error: SpekError, kept: Kept) -> str:
     """Why results could not be added up, and where the hosts' own are."""
-    listed = ", ".join(map(str, names))
-    return f"{error.message}; the hosts' own results: {listed}" if listed else error.message
+    listed = ", ".join(map(str, kept.paths))
+    parts = [error.message]
+    if listed:
+        parts.append(f"the hosts' own results: {listed}")
+    return "; ".join([*parts, *(failure.message for failure in kept.failures)])
 
 
 def _has_told_start(part: Part) -> bool:

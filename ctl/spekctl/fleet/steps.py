@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -190,7 +189,7 @@ class FleetSteps:
             raise failure
         return result
 
-    def _keep_documents(self, outcome: Outcome) -> list[Path]:
+    def _keep_documents(self, outcome: Outcome) -> results.Kept:
         """Write what the hosts have sent of a step into the folder of the steps."""
         folder = self._coordinator.folder
         # By its run, as a resumption carries out the same step again.

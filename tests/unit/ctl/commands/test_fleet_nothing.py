@@ -119,6 +119,27 @@ def test_results_that_cannot_be_added_up_are_kept(
     assert (tmp_path / "f.a.json").read_bytes() == b'{"kind": 5}'
 
 
+def test_results_that_can_be_neither_added_up_nor_written_keep_their_code_and_reason(
+    spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards the mend of 02332be3."""
+    _carried_out(monkeypatch, tmp_path)
+    sent = wire.Collected(0, "the run completed", None, msgspec.Raw(b'{"kind": 5}'))
+    parts = [Part(host, collected=sent) for host in plan.parse(plan_of(["a", "b"])).hosts]
+    ends = Outcome("r-1", "f-1", 1, ExitCode.DATA_ERRORS, "wrong data", parts, UNKNOWN)
+    monkeypatch.setattr(_Ended, "carry_out", lambda self: ends)
+    monkeypatch.setattr(results, "of", OF)
+    (tmp_path / "f.a.json").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    ended = spekctl("fleet", "run", "plan.toml", "-o", "f.json")
+    assert ended.code == ExitCode.DATA_ERRORS
+    assert ended.sentence.startswith("a has sent a damaged result: ")
+    said = "; the hosts' own results: f.b.json; cannot write f.a.json: Is a directory"
+    assert said in ended.sentence
+    assert (tmp_path / "f.b.json").read_bytes() == b'{"kind": 5}'
+
+
 def test_a_merge_of_results_without_io_has_failed(spekctl: Spekctl, tmp_path: Path) -> None:
     for name in ("alpha", "beta"):
         put(tmp_path / f"{name}.json", result_of(Spec(name, QUIET)))

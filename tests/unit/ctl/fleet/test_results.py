@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -228,12 +229,50 @@ def test_what_hosts_have_sent_can_be_kept_as_it_came(
     damaged = wire.Collected(0, "", None, msgspec.Raw(b'{"kind": 5}'))
     own = result("1")
     told = outcome(a=collected(own), b=damaged)
-    paths = results.write_documents(told, tmp_path / "fleet.json")
+    paths = results.write_documents(told, tmp_path / "fleet.json").paths
     assert paths == [tmp_path / "fleet.a.json", tmp_path / "fleet.b.json"]
     assert load_result(paths[0]) == own and paths[1].read_bytes() == b'{"kind": 5}'
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    unasked = results.write_documents(told, None)
+    unasked = results.write_documents(told, None).paths
     assert [path.read_bytes() for path in unasked] == [path.read_bytes() for path in paths]
+
+
+def test_a_file_that_cannot_be_written_keeps_no_other_host_from_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards the mend of 02332be3."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "fleet.a.json").mkdir()
+    told = outcome(a=collected({"host": "a"}), b=collected({"host": "b"}))
+    kept = results.write_documents(told, tmp_path / "fleet.json")
+    (copy,) = (tmp_path / "temporary").iterdir()
+    assert kept.paths == [tmp_path / "fleet.b.json"]
+    assert [path.read_bytes() for path in (copy, *kept.paths)] == [
+        b'{"host":"a"}',
+        b'{"host":"b"}',
+    ]
+    assert results.kept_text(SpekError("they differ"), kept) == (
+        f"they differ; the hosts' own results: {tmp_path}/fleet.b.json; cannot write"
+        f" {tmp_path}/fleet.a.json: Is a directory; the result is in {copy}"
+    )
+
+
+def test_without_room_for_temporary_files_the_results_of_hosts_go_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.mkdtemp", fail)
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", fail)
+    for name in "ab":
+        (tmp_path / f"fleet.{name}.json").mkdir()
+    told = outcome(a=collected({"host": "a"}), b=collected({"host": "b"}))
+    kept = results.write_documents(told, None)
+    assert not kept.paths and len(kept.failures) == 2
+    assert capsys.readouterr().out == '{"host":"a"}{"host":"b"}'
 
 
 def test_samples_of_a_target_have_a_file_of_their_own(
