@@ -314,14 +314,13 @@ def _deliver(work: Sweep, sinks: _Sinks) -> ExitCode:
     """Deliver the curve to its destinations."""
     from spekctl import files
     from spekctl.campaigns.sweep import CURVE
-    from spekctl.commands.deliver import deliver
+    from spekctl.commands.deliver import deliver, measured
     from spekctl.documents.result import NOTHING
     from spekctl.render.curve import csv_of, print_curve
 
     if not (work.done or work.broken or work.missing):
         return ExitCode.RUN_FAILED
-    if work.folder is not None:
-        files.deliver(files.encode(work.curve(work.folder)), work.folder / CURVE)
+    code = work.exit_code()
 
     def show(curve: Curve) -> None:
         if sinks.as_csv:
@@ -330,8 +329,13 @@ def _deliver(work: Sweep, sinks: _Sinks) -> ExitCode:
             print_curve(curve)
 
     curve = work.curve(sinks.output.parent if sinks.output is not None else Path())
-    deliver(curve, show, sinks.as_json, sinks.output, "curve")
+    with measured(code):
+        try:
+            if work.folder is not None:
+                files.deliver(files.encode(work.curve(work.folder)), work.folder / CURVE)
+        finally:
+            deliver(curve, show, sinks.as_json, sinks.output, "curve")
     for point in curve.points:
         if point.empty:
             click.echo(f"spekctl: {point.name}: {NOTHING}", err=True)
-    return work.exit_code()
+    return code

@@ -23,7 +23,7 @@ from lib.fakes.queue_kernel import QueueKernel, mean_response_s
 from spekctl import units
 from spekctl.block import blkid, safety
 from spekctl.campaigns import points
-from spekctl.campaigns.sweep import beyond
+from spekctl.campaigns.sweep import Sweep, beyond
 from spekctl.documents import curve, result_parts
 from spekctl.documents.curve import Load
 from spekctl.errors import ExitCode, SpekError, UsageError
@@ -62,6 +62,26 @@ def test_each_load_is_a_run_and_a_point(spekctl: Spekctl, kernel: QueueKernel) -
         assert (point["reads"], point["writes"], point["errors"]) == (rate * 10, 0, 0)
         assert (point["cpu_of"], point["cpu"]) == ("workers", 0.25)
         assert point["switches_per_io"] == pytest.approx(50 / rate)
+
+
+@pytest.mark.parametrize("lacking", ["curve.json", "f/curve.json"])
+def test_a_curve_that_cannot_be_written_does_not_hide_wrong_data(
+    spekctl: Spekctl,
+    kernel: QueueKernel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lacking: str,
+) -> None:
+    """Guards the mend of 749a0923. The other of the two files is written."""
+    monkeypatch.setattr(Sweep, "exit_code", lambda sweep: ExitCode.DATA_ERRORS)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    kernel.before_run = lambda config: (tmp_path / lacking).mkdir()
+    outcome = spekctl("sweep", *READ, "--rate", "100", "--folder", "f", "-o", "curve.json")
+    assert outcome.code == ExitCode.DATA_ERRORS, outcome.err
+    assert f"cannot write {lacking}: Is a directory; the result is in" in outcome.err
+    written = [name for name in ("curve.json", "f/curve.json") if (tmp_path / name).is_file()]
+    assert written == (["curve.json"] if lacking.startswith("f/") else ["f/curve.json"])
 
 
 def test_the_depth_follows_the_load(spekctl: Spekctl, kernel: QueueKernel, tmp_path: Path) -> None:
