@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The run of a client as the controller expects it, from what the client has said of its devices.
-CPUs and workers are those of the host, which checks them."""
+CPUs, workers and memory are those of the host, which checks them."""
 
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def request_of(plan: Plan, host: Host, seen: Mapping[str, Sequence[DeviceSeen]])
     as_there = own_devices.at(plan.workload, wire.path_of(devices))
     subject = run_request.Subject(as_there, [as_device(each) for each in devices])
     load = dataclasses.replace(host.load, cpus=None, workers=None)
-    request = run_request.build(subject, load, rooms=rooms_of(plan, host, seen))
+    rooms = rooms_of(plan, host, seen)
+    request = run_request.build(subject, load, rooms=rooms, available=lambda: sys.maxsize)
     config = msgspec.structs.replace(request.config, seed=plan.seed, cpus=[])
     return dataclasses.replace(request, workload=plan.workload, config=config)
 

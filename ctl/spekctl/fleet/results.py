@@ -34,19 +34,26 @@ T = TypeVar("T")
 def of(outcome: Outcome, plan: Plan) -> Result | None:
     """The result of all hosts, those without one of their own included. If no client has one, it
     has the report intervals that have come; None if there are none.
-    SpekError, with the exit code of the run, if they cannot be added up: what the hosts have sent
-    is in documents() then, which its caller has to keep."""
+    SpekError, with the exit code of the run and what else has gone wrong, if they cannot be added
+    up: what the hosts have sent is in documents() then, which its caller has to keep."""
     try:
         return _sum(outcome, plan)
     except SpekError as error:
-        error.exit_code = outcome.code or ExitCode.RUN_FAILED
+        _end(error, outcome)
         raise
     except Exception as error:
         # Hours of measuring must not be lost to a fault of this program either.
         text = f"the hosts' results cannot be added up: {type(error).__name__}: {error}"
         failure = SpekError(text)
-        failure.exit_code = outcome.code or ExitCode.RUN_FAILED
+        _end(failure, outcome)
         raise failure from error
+
+
+def _end(error: SpekError, outcome: Outcome) -> None:
+    """The end of a run whose results cannot be added up, by its code and sentence."""
+    error.exit_code = outcome.code or ExitCode.RUN_FAILED
+    if outcome.code is not ExitCode.OK and outcome.text:
+        error.say(f"{outcome.text}; {error.message}")
 
 
 def _sum(outcome: Outcome, plan: Plan) -> Result | None:

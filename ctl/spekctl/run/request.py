@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spekctl import recorded
@@ -68,9 +68,10 @@ def build(
     destroy: Sequence[str] = (),
     detach: bool = False,
     rooms: Sequence[Room] = (),
+    available: Callable[[], int] | None = None,
 ) -> Request:
     """The request for a run with these options. @rooms: the part of each device that it may use;
-    none: all."""
+    none: all. @available: free memory in bytes of the machine that runs it; None: of this one."""
     options = dataclasses.replace(given, detached=detach)
     if meaning.replays(subject.workload):
         from spekctl.run import replay_request
@@ -78,7 +79,7 @@ def build(
         return replay_request.build(subject.workload, subject.devices, options, destroy)
     options, placed = near_devices(options, subject.devices)
     targets = targets_of(subject.devices, rooms)
-    config, remarks = configured(subject.workload, options, targets, rooms)
+    config, remarks = configured(subject.workload, options, targets, rooms, available)
     check_paths(subject.devices, config)
 
     def on_zones(zones: Sequence[Sequence[Zone]]) -> RunConfig:
@@ -124,8 +125,10 @@ def configured(
     options: Options,
     targets: Sequence[Target],
     rooms: Sequence[Room] = (),
+    available: Callable[[], int] | None = None,
 ) -> tuple[RunConfig, list[str]]:
-    """The configuration of a workload on @targets, and remarks on it. @rooms: where they are."""
+    """The configuration of a workload on @targets, and remarks on it. @rooms: where they are;
+    @available: as of build()."""
     config = moved(resolve(workload, options, targets), rooms)
     until.check(options.until, options.stop_when or (), config)
     remarks = until.remarks(options.until, config)
@@ -135,7 +138,7 @@ def configured(
     if options.verify:
         from spekctl.run import verify
 
-        config, remark = verify.prepare(config, targets)
+        config, remark = verify.prepare(config, targets, available)
         remarks.append(remark)
     return config, remarks
 

@@ -134,7 +134,7 @@ def test_results_that_can_be_neither_added_up_nor_written_keep_their_code_and_re
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     ended = spekctl("fleet", "run", "plan.toml", "-o", "f.json")
     assert ended.code == ExitCode.DATA_ERRORS
-    assert ended.sentence.startswith("a has sent a damaged result: ")
+    assert ended.sentence.startswith("wrong data; a has sent a damaged result: ")
     said = "; the hosts' own results: f.b.json; cannot write f.a.json: Is a directory"
     assert said in ended.sentence
     assert (tmp_path / "f.b.json").read_bytes() == b'{"kind": 5}'

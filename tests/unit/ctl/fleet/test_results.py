@@ -24,6 +24,7 @@ from spekctl.fleet.clocks import Skew
 from spekctl.fleet.outcome import Loss, Outcome, Part
 from spekctl.fleet.plan import Plan
 from spekctl.kernel.records import RunState
+from spekctl.run import verify
 from spekctl.workload.model import Asu
 
 SECOND = 10**9
@@ -195,6 +196,35 @@ def test_intervals_of_clients_that_are_all_lost_are_a_result() -> None:
     assert not of_all.outcome.ok and "a lost at 41.2 s" in of_all.outcome.text
     assert of_all.workload == planned().workload and "a and b share it" in of_all.remarks
     assert merge.merge(merge.split(of_all)) == of_all
+
+
+def test_intervals_of_verified_runs_need_no_memory_of_the_controller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Guards the mend of 36921d3c: the hosts have the states of what was written."""
+    monkeypatch.setattr(verify, "memory_available", lambda: 4096)
+    verified = plan.parse(PLAN.replace("[[host]]", "[fleet.options]\nverify = true\n[[host]]", 1))
+    told = outcome()
+    for part, host in zip(told.parts[:2], verified.hosts, strict=False):
+        part.host, part.described = host, FakeHost(part.name).described()
+        part.armed = wire.Armed(5_000, Distance(START_NS - 5_000, 100), START_NS)
+        part.rows = tuple(FakeKernelWithRows().intervals(7, 0))
+    of_all = results.of(told, verified)
+    assert of_all is not None and of_all.config.data == "stamped"
+    assert [len(host.rows.seq) for host in of_all.hosts or ()] == [2, 2, 0]
+
+
+def test_a_sum_that_fails_says_what_else_went_wrong() -> None:
+    told = dataclasses.replace(
+        outcome(b=collected({"kind": "spek-result"})),
+        code=ExitCode.HOST_LOST,
+        text="incomplete: a lost at 41.2 s",
+    )
+    with pytest.raises(SpekError) as failure:
+        results.of(told, planned())
+    assert failure.value.exit_code is ExitCode.HOST_LOST
+    said = "incomplete: a lost at 41.2 s; b has sent a damaged result: "
+    assert failure.value.message.startswith(said)
 
 
 def test_without_any_result_there_is_none() -> None:
