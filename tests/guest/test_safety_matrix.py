@@ -304,7 +304,8 @@ def test_data_in_a_partition_that_only_the_kernel_knows_stay(
         assert (code, sentence) == (
             ExitCode.REFUSED,
             f"{empty} holds data: 1 partition that the kernel knows, without a table that libblkid"
-            f" reads, file system ext4 'precious' at byte {MIB + 1080}; to overwrite it, give"
+            f" reads, file system ext4 'precious' at byte {MIB + 1080}; if their table was"
+            f" overwritten, `blockdev --rereadpt {empty}` removes them; to overwrite it, give"
             f" --destroy {identity}",
         )
         assert digest(empty) == before

@@ -27,7 +27,10 @@ DOCUMENTS = sorted(
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 CODE = re.compile(r"`([^`\n]+)`")
 # Options of other programs than spekctl, as they stand in our documents.
-FOREIGN = {"--client", "--eta", "--output-format", "--import", "--hypothesis-profile"}
+FOREIGN = {
+    *("--client", "--eta", "--output-format", "--import", "--hypothesis-profile"),
+    "--rereadpt",
+}
 DECLARED = re.compile(r'(?:(?:addoption|add_argument|option)\(\s*|^OPTION = )"(--[a-z-]+)"', re.M)
 COMMAND = re.compile(r"^    (?:sudo )?(?:\.venv/bin/)?spekctl (.+?)(?:\s+#.*)?$", re.M)
 NOT_TESTS = {"__pycache__"}

@@ -247,9 +247,18 @@ def look(
     if destroy:
         wrong = f" (--destroy {destroy[0]} names another device)"
     raise RefusedError(
-        f"{device.path} holds data: {list_of(signatures)}; to overwrite it, give --destroy"
-        f" {device.identity}{wrong}"
+        f"{device.path} holds data: {list_of(signatures)}{_forgetting(device, signatures)}; to"
+        f" overwrite it, give --destroy {device.identity}{wrong}"
     )
+
+
+def _forgetting(device: Device, signatures: Sequence[blkid.Signature]) -> str:
+    """How to have the kernel forget partitions whose table is gone, as after a run that has
+    overwritten it: nobody tells the kernel."""
+    if all(signature.usage != blkid.PARTITIONS for signature in signatures):
+        return ""
+    disk = f"/dev/{device.disk}" if device.partition else device.path
+    return f"; if their table was overwritten, `blockdev --rereadpt {disk}` removes them"
 
 
 def check_again(

@@ -881,7 +881,10 @@ def test_data_in_a_partition_without_a_table_are_not_overwritten(
         check(machine, disk)
     known = "2 partitions that the kernel knows, without a table that libblkid reads"
     assert f"holds data: {known}, {text}" in refusal.value.message
-    assert refusal.value.message.endswith("; to overwrite it, give --destroy 8:0/42")
+    assert refusal.value.message.endswith(
+        f"; if their table was overwritten, `blockdev --rereadpt {disk.path}` removes them; to"
+        " overwrite it, give --destroy 8:0/42"
+    )
     remark = check(machine, disk, ("8:0/42",))
     assert remark is not None and f"{known}, {text}" in remark
 
@@ -938,7 +941,7 @@ def test_partitions_known_by_another_path_are_on_the_disk(
 
 
 def test_slices_in_a_partition_are_data_of_it(
-    machine: Machine, imaged: Callable[[str], Device]
+    machine: Machine, imaged: Callable[[str], Device], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """sda2 is a slice inside sda1; sda1 is what sda2 is inside of."""
     machine.place("sda1", 2048, 131072)
@@ -949,6 +952,9 @@ def test_slices_in_a_partition_are_data_of_it(
         "1 partition that the kernel knows, without a table that libblkid reads",
         "encrypted volume crypto_LUKS at byte 1048576",
     ]
+    monkeypatch.setattr(safety, "claimed_by_other_path", lambda *_: "")
+    with pytest.raises(RefusedError, match="`blockdev --rereadpt /dev/sda` removes them; to"):
+        check(machine, outer)
     assert safety.signatures_on(imaged("sda2"), 42) == []
     machine.place("sda2", 2048, 131072)
     assert safety.signatures_on(imaged("sda1"), 42) == []
