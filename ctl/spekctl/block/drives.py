@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from spekctl.block.device import ROOTS, Device, Roots, by_number
 
@@ -15,24 +16,35 @@ from spekctl.block.device import ROOTS, Device, Roots, by_number
 _DEEPEST = 20
 
 
-def have_one_in_common(left: Device, right: Device, roots: Roots = ROOTS) -> bool:
-    """True if two devices lie on the same drive, by whatever path or namespace."""
-    return not _drives(left, roots).isdisjoint(_drives(right, roots))
+class Name(NamedTuple):
+    """What a drive is told from others by. @certain: what is called so is one drive; else a system
+    of several drives may call all of them so, as an array of disks or a virtual controller."""
+
+    text: str
+    certain: bool
 
 
-def _drives(device: Device, roots: Roots, depth: int = 0) -> set[str]:
+def in_common(left: Device, right: Device, roots: Roots = ROOTS) -> list[Name]:
+    """What says that two devices lie on the same drive, by whatever path or namespace: what is
+    certain first; nothing if they do not."""
+    common = _drives(left, roots) & _drives(right, roots)
+    return sorted(common, key=lambda name: (not name.certain, name.text))
+
+
+def _drives(device: Device, roots: Roots, depth: int = 0) -> set[Name]:
     """Names of the drives below a device: each of them by all names that it shares with other
     disks of it."""
     disk = device.sysfs.parent if device.partition else device.sysfs
     below = list(_lower(disk, roots)) if depth < _DEEPEST else []
     if below:
         return {name for lower in below for name in _drives(lower, roots, depth + 1)}
-    names = {device.disk, *device.other_paths} - {""}
+    names = {Name(path, True) for path in (device.disk, *device.other_paths) if path}
     # Namespaces of one drive, by whichever of its controllers: each has a WWN of its own.
     if nqn := _text(disk / "device" / "subsysnqn"):
-        names.add(f"subsystem {nqn}")
+        names.add(Name(f"NVMe subsystem {nqn}", False))
     if device.serial in device.shared:
-        names.add(f"serial number {device.serial} of {device.model}")
+        of_model = f" of {device.model}" if device.model else ""
+        names.add(Name(f"serial number {device.serial}{of_model}", False))
     return names
 
 

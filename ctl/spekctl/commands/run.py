@@ -72,6 +72,12 @@ Examples:
     help="With --verify: log acknowledged and flushed writes on DEV, another disk. After a power"
     " cut, `spekctl verify --from DEV` reports those that are lost.",
 )
+@click.option(
+    "--state-apart",
+    is_flag=True,
+    help="With --state-on: DEV is on another drive than the devices under test, although it has the"
+    " serial number or the NVMe subsystem of one.",
+)
 @options.load_range("hrrw")
 @click.option(
     "--trace",
@@ -220,6 +226,7 @@ _OF_WORKLOADS = frozenset(
     {
         *("workload", "read", "size", "pattern", "settings", "bsu", "iops_per_bsu", "depth"),
         *("count", "passes", "ramp_count", "polled", "verify", "verify_state", "state_on"),
+        "state_apart",
         *("hrrw", "stripe_bytes"),
         "detach",
     }
@@ -247,6 +254,7 @@ class RunOptions:
     dry_run: bool
     verify_state: Path | None
     state_on: str | None
+    state_apart: bool
     start_at: StartAt | None
     power_states_ns: int | None
     taken: tuple[str, ...] = ()  # words of a command line, from the file of another program
@@ -726,12 +734,14 @@ def _with_state(request: Request, asked: RunOptions) -> Request:
 def _with_state_on(request: Request, asked: RunOptions) -> Request:
     """The request with a log of acknowledged writes, if --state-on is given and possible."""
     if asked.state_on is None:
+        if asked.state_apart:
+            raise UsageError("--state-apart needs --state-on as well")
         return request
 
     from spekctl.block import device
     from spekctl.run import state_on
 
-    return state_on.with_state_on(request, device.find(asked.state_on))
+    return state_on.with_state_on(request, device.find(asked.state_on), asked.state_apart)
 
 
 def _power_of(wish: Measuring) -> PowerOptions:

@@ -45,24 +45,46 @@ _READ_BYTES = (state_log.CONTENT_MAX - HEAD.size) // LOG_RECORD_BYTES * LOG_RECO
 # --- before the run ------------------------------------------------------------------------------
 
 
-def with_state_on(request: Request, device: Device) -> Request:
-    """The request with a log of acknowledged writes on @device; UsageError if that cannot work."""
+def with_state_on(request: Request, device: Device, is_apart: bool = False) -> Request:
+    """The request with a log of acknowledged writes on @device; UsageError if that cannot work.
+    @is_apart: the user says that it is on another drive than the devices of the request, whatever
+    they share."""
     config = request.config
     if config.data != "stamped":
         raise UsageError("--state-on needs --verify as well")
     if request.log is not None:
         raise UsageError("--state-on takes the records that --log would write: give one of them")
-    for target in request.devices:
-        if drives.have_one_in_common(target, device):
-            raise UsageError(
-                f"--state-on {device.path} is on the same disk as {target.path}: a power cut would"
-                " hit both; give another disk"
-            )
+    remarks = [
+        text for target in request.devices if (text := _check_apart(target, device, is_apart))
+    ]
     _check_workload(request)
     _check_device(device, config)
     records = recorder.default_buffer(len(config.cpus))
     config = structs.replace(config, log_records=records)
-    return dataclasses.replace(request, config=config, state_on=device)
+    return dataclasses.replace(
+        request, config=config, state_on=device, remarks=[*request.remarks, *remarks]
+    )
+
+
+def _check_apart(target: Device, device: Device, is_apart: bool) -> str:
+    """UsageError if a power cut may hit the log on @device with its @target; a remark if only the
+    user says that it would not, else empty."""
+    common = drives.in_common(target, device)
+    if not common:
+        return ""
+    name = common[0]
+    if name.certain:
+        raise UsageError(
+            f"--state-on {device.path} is on the same disk as {target.path}: a power cut would"
+            " hit both; give another disk"
+        )
+    shared = f"{device.path} and {target.path} have {name.text} in common"
+    if not is_apart:
+        raise UsageError(
+            f"--state-on: {shared}: a power cut would hit both if they are one drive; give another"
+            " disk, or --state-apart if they are on different drives"
+        )
+    return f"{shared}, and are on different drives according to --state-apart"
 
 
 def _check_workload(request: Request) -> None:

@@ -50,8 +50,11 @@ class Machine:
         assert device is not None
         return device
 
+    def common(self, left: str, right: str) -> list[drives.Name]:
+        return drives.in_common(self.get(left), self.get(right), self.roots)
+
     def together(self, left: str, right: str) -> bool:
-        return drives.have_one_in_common(self.get(left), self.get(right), self.roots)
+        return bool(self.common(left, right))
 
 
 @pytest.fixture
@@ -95,7 +98,8 @@ def test_namespaces_are_on_their_drive(machine: Machine) -> None:
     """Each has a WWN of its own; the controllers of a drive have one subsystem."""
     for name, nqn in (("nvme0n1", "nqn.a"), ("nvme0n2", "nqn.a"), ("nvme2n1", "nqn.b")):
         machine.add(name, device__subsysnqn=nqn, wwid=f"eui.{name}")
-    assert machine.together("nvme0n1", "nvme0n2")
+    assert machine.common("nvme0n1", "nvme0n2") == [("NVMe subsystem nqn.a", False)]
+    assert machine.common("nvme0n1", "nvme0n1")[0] == ("nvme0n1", True)
     assert not machine.together("nvme0n1", "nvme2n1")
 
 
@@ -103,7 +107,7 @@ def test_units_with_one_serial_number_are_on_one_drive(machine: Machine) -> None
     """As the two actuators of a disk, which are units of one target."""
     for name, serial in (("sdd", "S1"), ("sde", "S1"), ("sdf", "S2")):
         machine.add(name, device__serial=serial, wwid=f"naa.{name}")
-    assert machine.together("sdd", "sde")
+    assert machine.common("sdd", "sde") == [("serial number S1", False)]
     assert not machine.together("sdd", "sdf")
 
 

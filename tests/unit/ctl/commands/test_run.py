@@ -144,6 +144,14 @@ def test_a_run_that_ends_early_is_code_1(
     assert run_ok(spekctl, "--progress", "none").code == ExitCode.RUN_FAILED
 
 
+def test_a_word_on_the_device_of_a_state_log_needs_that_device(
+    spekctl: Spekctl, kernel: FakeKernel
+) -> None:
+    outcome = run_ok(spekctl, "--state-apart")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence == "--state-apart needs --state-on as well"
+
+
 def test_a_run_is_armed(spekctl: Spekctl, kernel: FakeKernel) -> None:
     before_ns = time.monotonic_ns()
     outcome = run_ok(spekctl, "--progress", "lines", "--start-at", "+1h")

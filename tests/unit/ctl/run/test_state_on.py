@@ -124,6 +124,30 @@ def test_what_cannot_work_is_refused(request_: job.Request, device: Device, sent
         with_state_on(request_, device)
 
 
+def test_what_two_drives_share_is_named_and_the_user_may_insist() -> None:
+    """Guards the mend of 1530c248: units of a storage system share a serial number."""
+    target, log = (
+        disk(f"/dev/{name}", disk=name, serial="S9", shared=frozenset({"S9"}), zone_bytes=0)
+        for name in ("fake0", "fake1")
+    )
+    shared = f"/dev/fake1 and /dev/fake0 have serial number S9 of {log.model} in common"
+    with pytest.raises(UsageError) as refusal:
+        with_state_on(request_of((target,)), log)
+    assert refusal.value.message == (
+        f"--state-on: {shared}: a power cut would hit both if they are one drive; give another"
+        " disk, or --state-apart if they are on different drives"
+    )
+    wanted = with_state_on(request_of((target,)), log, is_apart=True)
+    assert wanted.state_on is log
+    said = f"{shared}, and are on different drives according to --state-apart"
+    assert list(wanted.remarks) == [said]
+
+
+def test_nobody_can_insist_on_the_disk_under_test() -> None:
+    with pytest.raises(UsageError, match="is on the same disk as /dev/fake0"):
+        with_state_on(request_of(), TARGET, is_apart=True)
+
+
 def test_a_read_only_device_is_refused() -> None:
     device = disk("/dev/fake1", disk="fake1", zone_bytes=0, read_only=True)
     with pytest.raises(RefusedError, match="/dev/fake1 is read-only"):
