@@ -100,8 +100,14 @@ def exit_code_of(result: Result, interrupts: Interrupts, is_part: bool = False) 
 
 
 def worst(codes: Sequence[ExitCode]) -> ExitCode:
-    """The exit code of several runs: what is wrong with the data comes first, then an interrupt,
-    then a run that failed."""
-    order = (ExitCode.DATA_ERRORS, ExitCode.INTERRUPTED, ExitCode.TERMINATED, ExitCode.RUN_FAILED)
+    """The exit code of several runs: what is wrong with the data comes first, then a lost host, an
+    interrupt, and a run that failed."""
+    order = (
+        ExitCode.DATA_ERRORS,
+        ExitCode.HOST_LOST,
+        ExitCode.INTERRUPTED,
+        ExitCode.TERMINATED,
+        ExitCode.RUN_FAILED,
+    )
     first = next((code for code in order if code in codes), None)
     return first or next((code for code in codes if code != ExitCode.OK), ExitCode.OK)

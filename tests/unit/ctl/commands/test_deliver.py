@@ -59,6 +59,7 @@ def test_what_cannot_be_written_is_not_shown_as_done(
     [
         (ExitCode.DATA_ERRORS, ExitCode.RUN_FAILED, ExitCode.DATA_ERRORS),
         (ExitCode.INTERRUPTED, ExitCode.RUN_FAILED, ExitCode.INTERRUPTED),
+        (ExitCode.HOST_LOST, ExitCode.RUN_FAILED, ExitCode.HOST_LOST),
         (ExitCode.OK, ExitCode.RUN_FAILED, ExitCode.RUN_FAILED),
         (ExitCode.OK, ExitCode.USAGE, ExitCode.USAGE),
         (ExitCode.LIMIT_MISSED, ExitCode.RUN_FAILED, ExitCode.RUN_FAILED),

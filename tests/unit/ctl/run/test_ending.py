@@ -180,6 +180,9 @@ def test_a_replay_of_a_trace_that_was_not_read_whole_has_an_exit_code() -> None:
         ([ExitCode.LIMIT_MISSED, ExitCode.RUN_FAILED], ExitCode.RUN_FAILED),
         ([ExitCode.RUN_FAILED, ExitCode.INTERRUPTED], ExitCode.INTERRUPTED),
         ([ExitCode.TERMINATED, ExitCode.DATA_ERRORS, ExitCode.OK], ExitCode.DATA_ERRORS),
+        ([ExitCode.RUN_FAILED, ExitCode.HOST_LOST], ExitCode.HOST_LOST),
+        ([ExitCode.INTERRUPTED, ExitCode.HOST_LOST], ExitCode.HOST_LOST),
+        ([ExitCode.HOST_LOST, ExitCode.DATA_ERRORS], ExitCode.DATA_ERRORS),
     ],
 )
 def test_the_exit_code_of_runs_side_by_side(codes: list[ExitCode], code: ExitCode) -> None:
