@@ -51,7 +51,8 @@ def of(outcome: Outcome, plan: Plan) -> Result | None:
 
 def _end(error: SpekError, outcome: Outcome) -> None:
     """The end of a run whose results cannot be added up, by its code and sentence."""
-    error.exit_code = outcome.code or ExitCode.RUN_FAILED
+    is_complete = outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED)
+    error.exit_code = ExitCode.RUN_FAILED if is_complete else outcome.code
     if outcome.code is not ExitCode.OK and outcome.text:
         error.say(f"{outcome.text}; {error.message}")
 
@@ -124,8 +125,10 @@ def _as_planned(result: Result, plan: Plan) -> Result:
 
 def end_of(outcome: Outcome, result: Result | None) -> tuple[ExitCode, str]:
     """Exit code and sentence of a run, of which @result has the figures: one that came to its end
-    without any I/O has failed."""
-    if outcome.code == ExitCode.OK and result is not None and not result.totals.all.ios:
+    without any I/O has failed, unless it missed a limit, as on one host. A clock that has left
+    max_skew is no such limit."""
+    is_empty = result is not None and not result.totals.all.ios and not result.limit_missed
+    if is_empty and outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED):
         return ExitCode.RUN_FAILED, f"{outcome.text}; {NOTHING}"
     return outcome.code, outcome.text
 

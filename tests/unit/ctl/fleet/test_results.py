@@ -17,6 +17,7 @@ from lib.fakes.kernel import FakeKernel
 from spekctl import files
 from spekctl.documents.hosts import ClockLook, Role
 from spekctl.documents.result import Result, load_result
+from spekctl.documents.result_parts import EndingResult
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import merge, plan, results, wire
 from spekctl.fleet.clock import Bound, Distance
@@ -171,6 +172,13 @@ def test_its_intervals_up_to_there_are_in_it() -> None:
             (ExitCode.RUN_FAILED, "all is over; no I/O completed in the measure phase"),
         ),
         (0, ExitCode.HOST_LOST, (ExitCode.HOST_LOST, "all is over")),
+        # Of a clock that has left max_skew.
+        (
+            0,
+            ExitCode.LIMIT_MISSED,
+            (ExitCode.RUN_FAILED, "all is over; no I/O completed in the measure phase"),
+        ),
+        (5, ExitCode.LIMIT_MISSED, (ExitCode.LIMIT_MISSED, "all is over")),
     ],
 )
 def test_a_run_without_io_has_failed(ios: int, code: ExitCode, ends: tuple[ExitCode, str]) -> None:
@@ -180,6 +188,19 @@ def test_a_run_without_io_has_failed(ios: int, code: ExitCode, ends: tuple[ExitC
         own.totals, all=msgspec.structs.replace(own.totals.all, ios=ios)
     )
     assert results.end_of(told, msgspec.structs.replace(own, totals=totals)) == ends
+
+
+def test_a_run_without_io_that_has_missed_its_limit_is_as_on_one_host() -> None:
+    told = dataclasses.replace(outcome(), code=ExitCode.LIMIT_MISSED, text="all is over")
+    own = result("1")
+    none = msgspec.structs.replace(own.totals.all, ios=0)
+    missed = msgspec.structs.replace(
+        own,
+        totals=msgspec.structs.replace(own.totals, all=none),
+        ending=EndingResult(None, None, SECOND, None, 3, [], ["p99 > 1ms"], "p99 > 1ms", ""),
+    )
+    assert missed.limit_missed
+    assert results.end_of(told, missed) == (ExitCode.LIMIT_MISSED, "all is over")
 
 
 def test_intervals_of_clients_that_are_all_lost_are_a_result() -> None:
@@ -212,6 +233,15 @@ def test_intervals_of_verified_runs_need_no_memory_of_the_controller(
     of_all = results.of(told, verified)
     assert of_all is not None and of_all.config.data == "stamped"
     assert [len(host.rows.seq) for host in of_all.hosts or ()] == [2, 2, 0]
+
+
+def test_a_sum_that_fails_is_a_failure_whatever_the_clocks_did() -> None:
+    told = dataclasses.replace(
+        outcome(b=collected({"kind": "spek-result"})), code=ExitCode.LIMIT_MISSED, text="strayed"
+    )
+    with pytest.raises(SpekError) as failure:
+        results.of(told, planned())
+    assert failure.value.exit_code is ExitCode.RUN_FAILED
 
 
 def test_a_sum_that_fails_says_what_else_went_wrong() -> None:
