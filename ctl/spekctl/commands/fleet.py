@@ -254,6 +254,7 @@ def run(
 
     from spekctl.commands.deliver import deliver_result, measured
     from spekctl.fleet import results
+    from spekctl.run import ending
 
     folder = output.parent if output is not None else None
 
@@ -270,11 +271,19 @@ def run(
             raise
     click.echo(f"spekctl: {outcome.text}", err=True)
     code, _ = results.end_of(outcome, result)
-    if result is not None:
-        with measured(code):
-            deliver_result(result, output, as_json, exports)
-    for path in results.write_reports(outcome, output):
-        click.echo(f"spekctl: samples of a target written to {path}", err=True)
+    try:
+        if result is not None:
+            with measured(code):
+                deliver_result(result, output, as_json, exports)
+    finally:
+        # Samples are not lost with a file of the result.
+        kept = results.write_reports(outcome, output)
+        for path in kept.paths:
+            click.echo(f"spekctl: samples of a target written to {path}", err=True)
+        for failure in kept.failures:
+            click.echo(f"spekctl: {failure.message}", err=True)
+    if kept.failures:
+        code = ending.worst([code, ExitCode.RUN_FAILED])
     if result is None:
         click.echo("spekctl: no client has a result, so there is none of the fleet", err=True)
         code = code or ExitCode.RUN_FAILED

@@ -180,16 +180,22 @@ def reports(outcome: Outcome) -> dict[str, ProberReport]:
     return {name: watched.report for name, watched in told.items() if watched is not None}
 
 
-def write_reports(outcome: Outcome, output: Path | None) -> list[Path]:
-    """The samples of each target, into a file of its own beside @output."""
-    written: list[Path] = []
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Files of several hosts. @failures: of those that could not be written; each says where its
+    contents are instead."""
+
+    paths: list[Path]
+    failures: list[SpekError]
+
+
+def write_reports(outcome: Outcome, output: Path | None) -> Kept:
+    """The samples of each target, into a file of its own beside @output; none without it."""
     if output is None:
-        return written
-    for name, report in reports(outcome).items():
-        path = output.with_suffix(f".{name}{output.suffix or '.json'}")
-        files.deliver(files.encode(report), path)
-        written.append(path)
-    return written
+        return Kept([], [])
+    return _write_each(
+        {name: files.encode(report) for name, report in reports(outcome).items()}, output
+    )
 
 
 def documents(outcome: Outcome) -> dict[str, msgspec.Raw]:
@@ -199,15 +205,6 @@ def documents(outcome: Outcome) -> dict[str, msgspec.Raw]:
         for part in outcome.parts
         if part.collected is not None and bytes(part.collected.document) != b"null"
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Files of several hosts. @failures: of those that could not be written; each says where its
-    contents are instead."""
-
-    paths: list[Path]
-    failures: list[SpekError]
 
 
 def write_documents(outcome: Outcome, output: Path | None) -> Kept:

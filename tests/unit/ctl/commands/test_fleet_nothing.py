@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from spekctl.commands import fleet
 from spekctl.documents.result import load_result
-from spekctl.errors import ExitCode
+from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet import plan, results, wire
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.merge import merge
@@ -43,9 +43,9 @@ def _carried_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     (tmp_path / "plan.toml").write_text(plan_of(["a"]))
     done: list[str] = []
 
-    def write_reports(*_: object) -> list[Path]:
+    def write_reports(*_: object) -> results.Kept:
         done.append("samples of targets")
-        return []
+        return results.Kept([], [])
 
     @contextlib.contextmanager
     def started(*_: object) -> Iterator[_Ended]:
@@ -72,6 +72,50 @@ def test_a_run_without_io_delivers_all_else(
     assert done == ["samples of targets"]
     names = sorted(path.name for path in tmp_path.iterdir() if path.name[0] in "fh")
     assert names == ["f.csv", "f.json", "h~"]
+
+
+def test_samples_of_targets_are_not_lost_with_the_result(
+    spekctl: Spekctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards the mend of 749a0923."""
+    done = _carried_out(monkeypatch, tmp_path)
+    carry_out = _Ended.carry_out
+
+    def lose_place(self: _Ended) -> Outcome:
+        (tmp_path / "f.json").mkdir()
+        return carry_out(self)
+
+    monkeypatch.setattr(_Ended, "carry_out", lose_place)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    ended = spekctl("fleet", "run", "plan.toml", "-o", "f.json")
+    assert ended.code == ExitCode.RUN_FAILED and "cannot write f.json: Is a directory" in ended.err
+    assert done == ["samples of targets"]
+
+
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [(ExitCode.OK, ExitCode.RUN_FAILED), (ExitCode.HOST_LOST, ExitCode.HOST_LOST)],
+)
+def test_samples_that_cannot_be_written_fail_the_run_after_all_is_delivered(
+    spekctl: Spekctl,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    code: ExitCode,
+    ends: ExitCode,
+) -> None:
+    _carried_out(monkeypatch, tmp_path)
+    told = Outcome("r-1", "f-1", 1, code, "all is over", [], UNKNOWN)
+    monkeypatch.setattr(_Ended, "carry_out", lambda self: told)
+    monkeypatch.setattr(results, "of", lambda *_: merge(three()))
+    lacking = results.Kept([Path("f.t.json")], [SpekError("cannot write f.u.json: no room")])
+    monkeypatch.setattr(results, "write_reports", lambda *_: lacking)
+    ended = spekctl("fleet", "run", "plan.toml", "-o", "f.json")
+    assert ended.code == ends and (tmp_path / "f.json").is_file()
+    assert ended.err.splitlines()[-2:] == [
+        "spekctl: samples of a target written to f.t.json",
+        "spekctl: cannot write f.u.json: no room",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -339,8 +339,9 @@ def test_samples_of_a_target_have_a_file_of_their_own(
     tmp_path: Path, watched: dict[str, Any]
 ) -> None:
     told = outcome(a=collected(result("1")), t=collected(watched))
-    assert results.write_reports(told, None) == []
-    assert results.write_reports(told, tmp_path / "fleet.json") == [tmp_path / "fleet.t.json"]
+    assert results.write_reports(told, None).paths == []
+    kept = results.write_reports(told, tmp_path / "fleet.json")
+    assert (kept.paths, kept.failures) == ([tmp_path / "fleet.t.json"], [])
     report = files.decode((tmp_path / "fleet.t.json").read_bytes(), dict[str, Any])
     assert report["kind"] == "spek-prober"
     (*_, t) = merged(told).hosts or []
