@@ -15,6 +15,7 @@ OptionTexts = Mapping[str, str | bool | list[str]]
 # Options of which a run has one at most.
 _EXCLUSIVE = (
     {"bsu", "rate", "depth"},
+    {"depth", "iops-per-bsu"},
     {"count", "passes"},
     {"ramp", "ramp-count"},
     {"data", "verify"},

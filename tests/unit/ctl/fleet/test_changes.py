@@ -58,6 +58,24 @@ def test_what_excludes_an_option_of_the_plan_replaces_it(
     assert ("rate" in own.host[0].options) is ("workers" in given)
 
 
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ({"depth": "32"}, {"depth": "32"}),
+        ({"iops-per-bsu": "60"}, {"bsu": "8", "iops-per-bsu": "60"}),
+        ({"bsu": "9"}, {"bsu": "9", "iops-per-bsu": "50"}),
+    ],
+)
+def test_a_closed_loop_replaces_the_rate_of_a_bsu(
+    given: dict[str, str | bool | list[str]], left: dict[str, str]
+) -> None:
+    """Guards the mend of 4f9d5885."""
+    own = file()
+    fleet = msgspec.structs.replace(own.fleet, options={"bsu": "8", "iops-per-bsu": "50"})
+    hosts = [msgspec.structs.replace(host, options={}) for host in own.host]
+    assert changed(PlanFile(fleet, hosts), given).fleet.options == left
+
+
 def test_a_seed_is_that_of_the_fleet_and_settings_follow_its_own() -> None:
     own = changed(file(), {"seed": "77"}, ["stream.*.size=16KiB"])
     assert (own.fleet.seed, "seed" in own.fleet.options) == (77, False)
@@ -73,3 +91,5 @@ def test_a_value_that_will_not_do_is_refused() -> None:
         plan.of(changed(file(), {"rate": "fast"}))
     with pytest.raises(UsageError, match=r"^--rate and --depth exclude each other$"):
         changed(file(), {"rate": "5", "depth": "5"})
+    with pytest.raises(UsageError, match=r"^--depth and --iops-per-bsu exclude each other$"):
+        changed(file(), {"depth": "5", "iops-per-bsu": "50"})
