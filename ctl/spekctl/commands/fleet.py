@@ -238,8 +238,9 @@ def run(
     is lost stops the others, unless the plan says on_loss = "continue"; the result is incomplete
     then, and names it. Ctrl-C stops all and shows what there is.
 
-    WORKLOAD, --set and the options of `spekctl run` take the place of those of the plan, on all
-    clients, for this run. Loads are those of each client, as in the plan; BSUs are a total.
+    WORKLOAD, --set and the options of `spekctl run` that shape its load take the place of those of
+    the plan, on all clients, for this run. Loads are those of each client, as in the plan; BSUs are
+    a total. What is measured besides, as by --log, --heat-map or the prober, is the plan's.
     """
     from spekctl.run.job import Interrupts
 
@@ -310,9 +311,15 @@ def _planned(
     instead = options.load_workload(workload, settings) if workload is not None else None
     if not texts and not settings and instead is None:
         return plan.load(path)
-    own = changes.changed(plan.read(path), texts, settings if instead is None else ())
-    with at(recorded.text(str(path))):
+    file = plan.read(path)
+    own = changes.changed(file, texts, settings if instead is None else ())
+    try:
         return plan.of(own, path.parent, instead)
+    except UsageError:
+        # An error without the command line is the plan's, not its.
+        with at(recorded.text(str(path))):
+            plan.of(file, path.parent, instead)
+        raise
 
 
 @command.command()

@@ -156,7 +156,7 @@ def test_options_of_the_command_line_take_the_place_of_those_of_the_plan(
     ("words", "sentence"),
     [
         (("nothing",), "there is no workload 'nothing'"),
-        (("--set", "stream.x.size=4KiB"), "plan.toml: "),
+        (("--set", "stream.x.size=4KiB"), "--set stream.x.size=4KiB: there is no stream 'x'"),
         (("--rate", "5", "--depth", "5"), "--rate and --depth exclude each other"),
         (("--verify",), 'verify needs share = "split" in the plan'),
     ],
@@ -167,6 +167,18 @@ def test_what_does_not_go_with_the_plan_is_refused(
     (tmp_path / "plan.toml").write_text(plan_of(NAMES))
     outcome = spekctl("fleet", "run", "plan.toml", *words, "--dry-run")
     assert outcome.code == ExitCode.USAGE and sentence in outcome.err
+    # The plan has no fault.
+    assert "plan.toml" not in outcome.err
+
+
+@pytest.mark.parametrize("words", [("--rate", "5"), ("--set", "stream.main.size=4KiB")])
+def test_a_fault_of_the_plan_names_it_beside_options_too(
+    spekctl: Spekctl, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES, 'max_skew = "soon"'))
+    outcome = spekctl("fleet", "run", "plan.toml", *words, "--dry-run")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith("plan.toml: fleet: max_skew: "), outcome.err
 
 
 def test_a_plan_without_logs_has_none_to_analyse(spekctl: Spekctl, tmp_path: Path) -> None:
