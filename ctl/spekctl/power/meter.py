@@ -20,7 +20,7 @@ from spekctl.kernel.feeds import Feed, PowerLink, RailUse
 from spekctl.kernel.gen.spek_prober import MAX_LAG_NS
 from spekctl.kernel.records import IntervalRow, RunInfo, Use
 from spekctl.power.pieces import Pieces
-from spekctl.power.trail import Trail
+from spekctl.power.trail import Stretch, Trail
 
 _POLL_S = 0.05
 # a second more than the prober waits for a feed that lags
@@ -77,6 +77,7 @@ class Meter:
         self._trouble = ""
         self._pieces = Pieces(link, self._counts)
         self._trail = Trail(link, self._counts)
+        self._stretches: dict[int, Stretch] = {}  # by row; with samples of its end outstanding
         self._longest_ns = 0  # of the rows
         self._last_end_ns = 0
         self._start_edge: Edge | None = None
@@ -109,6 +110,7 @@ class Meter:
             may_be_long = len(self._rows) < _FEW_ROWS or self._longest_ns >= _LONG_NS
             if may_be_long and info.started_ns:
                 self._trail.follow(self._last_end_ns or info.started_ns)
+            self._complete()
         except SpekError as error:
             self._trouble = f"no power: {error.message}"
 
@@ -137,17 +139,26 @@ class Meter:
     def _take_trail(self, rows: Sequence[IntervalRow]) -> None:
         """Of intervals whose samples the prober has forgotten in part, what was known before."""
         for row in rows:
-            uses = self._uses.get(row.seq, {})
-            if not any(use.lost_ns for use in uses.values()):
-                continue
+            if any(use.lost_ns for use in self._uses.get(row.seq, {}).values()):
+                self._stretches[row.seq] = self._trail.within(row.start_ns, row.end_ns)
+        self._complete()
+
+    def _complete(self) -> None:
+        """Add the samples of the ends of such intervals that have come since."""
+        for seq, stretch in list(self._stretches.items()):
             try:
-                known = self._trail.between(row.start_ns, row.end_ns)
+                known = self._trail.uses(stretch)
             except SpekError as error:
                 self._trouble = f"no power: {error.message}"
                 return
+            uses = self._uses[seq]
             for key in uses.keys() & known.keys():
                 if known[key].known_ns > uses[key].known_ns:
-                    self._uses[row.seq][key] = known[key]
+                    uses[key] = known[key]
+            # As note() has it: what is older waits for a source that has gone.
+            is_old = stretch.end_ns < self._last_end_ns - 2 * MAX_LAG_NS
+            if is_old or not any(use.pending_ns for use in known.values()):
+                del self._stretches[seq]
 
     def watts(self, row: IntervalRow) -> float | None:
         """Power of an interval, as far as it was known when it was last asked for."""
@@ -251,6 +262,7 @@ class Meter:
                 break
             time.sleep(_POLL_S)
         self._ask(self._open)
+        self._complete()
 
     def _whole(
         self, start_ns: int, end_ns: int, measured: Sequence[Mapping[Key, Use]]

@@ -38,6 +38,23 @@ class _Piece:
         return _Piece(self.from_ns, then.to_ns, rails)
 
 
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The start of an interval as one piece of the feed with this id."""
+
+    feed: int
+    piece: _Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """An interval, and its start by name of feed, up to the end of the last piece in it."""
+
+    start_ns: int
+    end_ns: int
+    heads: dict[str, _Head]
+
+
 class Trail:
     """Pieces of the feeds that @counts, which is asked by id and name, wants."""
 
@@ -63,31 +80,35 @@ class Trail:
                     pieces.append(_Piece(from_ns, feed.watermark_ns, rails))
             _thin(pieces, last_end_ns)
 
-    def between(self, start_ns: int, end_ns: int) -> dict[tuple[str, str], Use]:
-        """The use of each rail, by names of feed and rail, in an interval that has just ended."""
+    def within(self, start_ns: int, end_ns: int) -> Stretch:
+        """What the pieces say of an interval that has just ended. They are dropped when the next
+        one is followed; uses() knows the interval for as long as its stretch is kept."""
+        heads = {}
+        for feed, pieces in self._pieces.items():
+            inside = [p for p in pieces if start_ns <= p.from_ns and p.to_ns <= end_ns]
+            if inside:
+                whole = inside[0]
+                for piece in inside[1:]:
+                    whole = whole.with_next(piece)
+                heads[feed] = _Head(self._ids[feed], whole)
+        return Stretch(start_ns, end_ns, heads)
+
+    def uses(self, stretch: Stretch) -> dict[tuple[str, str], Use]:
+        """The use of each rail, by names of feed and rail, as far as its samples have come: those
+        of the end of an interval come after it."""
         return {
-            (feed, rail): use
-            for feed, pieces in self._pieces.items()
-            for rail, use in self._within(feed, pieces, start_ns, end_ns).items()
+            (feed, rail): joined(use, _gap(stretch.end_ns - stretch.start_ns - _length(use)))
+            for feed, head in stretch.heads.items()
+            for rail, use in self._to(head, stretch.end_ns).items()
         }
 
-    def _within(
-        self, feed: str, pieces: list[_Piece], start_ns: int, end_ns: int
-    ) -> dict[str, Use]:
-        inside = [p for p in pieces if start_ns <= p.from_ns and p.to_ns <= end_ns]
-        if not inside:
-            return {}
-        whole = inside[0]
-        for piece in inside[1:]:
-            whole = whole.with_next(piece)
-        if whole.to_ns < end_ns:
+    def _to(self, head: _Head, end_ns: int) -> dict[str, Use]:
+        piece = head.piece
+        if piece.to_ns < end_ns:
             # The samples of its end are there still.
-            rest = self._uses(self._ids[feed], whole.to_ns, end_ns)
-            whole = whole.with_next(_Piece(whole.to_ns, end_ns, rest)) if rest else whole
-        return {
-            name: joined(use, _gap(end_ns - start_ns - _length(use)))
-            for name, use in whole.rails.items()
-        }
+            rest = self._uses(head.feed, piece.to_ns, end_ns)
+            piece = piece.with_next(_Piece(piece.to_ns, end_ns, rest)) if rest else piece
+        return piece.rails
 
     def _uses(self, feed: int, start_ns: int, end_ns: int) -> dict[str, Use]:
         rails = energy_of_feed(self._link, feed, start_ns, end_ns)

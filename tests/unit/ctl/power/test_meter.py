@@ -154,6 +154,38 @@ def test_an_interval_that_is_longer_than_the_history_is_known(rail: Callable[...
         assert total.min_w <= total.mean_w <= total.max_w
 
 
+@pytest.mark.parametrize("is_last", [False, True], ids=["followed", "last"])
+def test_the_end_of_a_long_interval_is_known_once_its_samples_have_come(
+    rail: Callable[..., Rail], is_last: bool
+) -> None:
+    """Guards the mend of 3efb35de. The feed lags 3 s, and the rail remembers 6.4 s."""
+    line = rail(5.0, last_s=0.0, capacity=64)
+    seen = meter(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    seen.start()
+    ended = msgspec.structs.replace(row(1), start_ns=START_NS, end_ns=START_NS + 30 * SECOND)
+
+    def look(second: int) -> None:
+        add(line, 5.0, line_end(line) + 0.1, second - 3)
+        now_ns = START_NS + second * SECOND
+        seen.follow(dataclasses.replace(INFO, drain_ns=0, ended_ns=0, now_ns=now_ns))
+
+    for second in range(4, 32):
+        look(second)
+    seen.note([ended])
+    if is_last:
+        add(line, 5.0, line_end(line) + 0.1, 33)
+    else:
+        for second in range(32, 80):
+            look(second)
+    end_ns = ended.end_ns
+    outcome = seen.finish(dataclasses.replace(INFO, drain_ns=end_ns, ended_ns=end_ns), [ended])
+    total = outcome.intervals[1].total
+    assert total.known_s + total.gap_s == pytest.approx(30.0)
+    assert total.known_s == pytest.approx(30.0, abs=0.2) and total.joules == pytest.approx(
+        5.0 * total.known_s
+    )
+
+
 def test_short_intervals_are_not_followed(rail: Callable[..., Rail]) -> None:
     link = FakeLink([FakeFeed(1, "board", {"5V": rail(5.0, last_s=12.0)})])
     seen = meter(link)
