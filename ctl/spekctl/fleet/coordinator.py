@@ -262,6 +262,8 @@ class Coordinator:
                 done=None,
                 collected=None,
                 asked=None,
+                skew_before=None,
+                skew_after=None,
             )
             for host in plan.hosts
         }

@@ -210,6 +210,19 @@ def test_a_clock_that_leaves_max_skew_in_a_step_is_told_and_refuses_the_next(
     assert steps.strayed in result.remarks and not steps.lost
 
 
+def test_a_step_begins_without_the_clocks_of_the_one_before(rig: Rig) -> None:
+    """Guards the mend of 376ea217: those of a host that is lost in it are not measured again."""
+    steps = rig.steps()
+    request = steps.request(READS, Options(depth=3, time_ns=SECOND))
+    with steps.claimed(rig.interrupts, write=False):
+        steps.measure(request)
+        parts = rig.coordinator.parts.values()
+        assert all(part.skew_before and part.skew_after for part in parts)
+        rig.coordinator.take(rig.coordinator.plan)
+        parts = rig.coordinator.parts.values()
+        assert not any(part.skew_before or part.skew_after for part in parts)
+
+
 def test_an_interrupt_stops_the_step_on_all_hosts(rig: Rig) -> None:
     steps = rig.steps()
     kernel = rig.engine.kernels["b"]
