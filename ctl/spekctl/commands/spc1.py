@@ -230,10 +230,15 @@ def _spc1(
     work = test_of(given, shape, hosts=hosts)
     default_ns = spc1_persistence.QUICK_NS if given.quick else spc1_persistence.STANDARD_NS
 
+    time_ns = persistence.time_ns or default_ns
+    # A resumption may have written already.
+    if persistence.wanted and not given.resume:
+        spc1_persistence.check(work, time_ns)
+
     def persist(tools: Tools, held: Holding | None) -> bool:
         return spc1_persistence.carry_out(
             *(work, client.connect, tools.view, tools.interrupts, held),
-            *(persistence.time_ns or default_ns, persistence.reattach),
+            *(time_ns, persistence.reattach),
         )
 
     then = persist if persistence.wanted else None

@@ -119,17 +119,23 @@ def _memory_of(config: RunConfig, targets: Sequence[Target | Device]) -> tuple[i
     return grain, map_bytes_of(config, grain)
 
 
-def with_state(request: Request, path: Path, available: Callable[[], int] | None = None) -> Request:
-    """The request with a file of the write states; UsageError if there is not the memory to make
-    it: the kernel has them, and spekctl its answers and what it takes out of these."""
+def with_state(
+    request: Request,
+    path: Path,
+    available: Callable[[], int] | None = None,
+    flag: str = "--verify-state",
+) -> Request:
+    """The request with a file of the write states, which @flag of the command asks for; UsageError
+    if there is not the memory to make it: the kernel has them, and spekctl its answers and what it
+    takes out of these."""
     _, need = _memory_of(request.config, request.devices)
     room = (available or memory_available)() // _SAVED
     if need > room:
         raise UsageError(
-            f"--verify-state needs several times the {units.format_bytes(need)} of kernel memory"
-            f" of --verify to save what was written; at most {units.format_bytes(room)}, a quarter"
-            " of what is free, may be used: a workload with a smaller address range or larger"
-            " blocks needs less"
+            f"{flag} needs several times the {units.format_bytes(need)} of kernel memory that the"
+            f" states of written blocks take, to save them; at most {units.format_bytes(room)}, a"
+            " quarter of what is free, may be used: a smaller address range or larger blocks need"
+            " less"
         )
     return replace(request, verify_state=path)
 

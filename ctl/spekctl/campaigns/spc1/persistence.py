@@ -23,7 +23,7 @@ from spekctl.campaigns.spc1.plan import position_of
 from spekctl.campaigns.spc1.test import Spc1Test
 from spekctl.documents.spc1 import MINUTE, SECOND, Persistence, Step
 from spekctl.documents.verify import VerifyReport
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import SpekError, UsageError, at
 from spekctl.kernel.client import Kernel
 from spekctl.run import job, recheck, verify, verify_state
 from spekctl.run.holding import Holding
@@ -71,6 +71,20 @@ def carry_out(
     return _check(work, connect, view, interrupts)
 
 
+def check(work: Spc1Test, time_ns: int) -> None:
+    """UsageError if there is not the memory for what the test writes, before hours of measuring:
+    its addresses are the same at any load."""
+    _request(work, 1, time_ns)
+
+
+def _request(work: Spc1Test, bsu: int, time_ns: int) -> job.Request:
+    """The run that writes."""
+    step = Step("sustain", "persistence", PERCENT, bsu, 0, time_ns)
+    with at("--persistence"):
+        request = work.verified_request(step)
+    return verify.with_state(request, work.folder / STATE_FILE, flag="--persistence")
+
+
 def _write(
     work: Spc1Test,
     connect: Callable[[], Kernel],
@@ -82,9 +96,8 @@ def _write(
     level = position_of(work.parameters, work.done, work.keep_going).level
     assert level is not None
     bsu = max(1, level * PERCENT // 100)
-    step = Step("sustain", "persistence", PERCENT, bsu, 0, time_ns)
     view.begin(f"persistence: writing, {bsu} BSU", time_ns / 1e9, 0.0)
-    request = verify.with_state(work.verified_request(step), work.folder / STATE_FILE)
+    request = _request(work, bsu, time_ns)
     if held is not None:
         result = measure(held.kernel, request, view, interrupts, None, held=held)
     else:

@@ -291,7 +291,8 @@ def test_a_state_is_only_saved_if_the_memory_suffices_to_make_it(
     with pytest.raises(UsageError) as refusal:
         verify.with_state(wanted, path, lambda: 8 * MIB - 1)
     assert refusal.value.message.startswith(
-        "--verify-state needs several times the 2 MiB of kernel memory of --verify"
+        "--verify-state needs several times the 2 MiB of kernel memory that the states of written"
+        " blocks take"
     )
 
 

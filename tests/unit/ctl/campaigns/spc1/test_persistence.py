@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from lib.ctl.command_line import caller
+from lib.ctl.campaign_command import queue_kernel
+from lib.ctl.command_line import Spekctl, caller
+from lib.ctl.spc1_command import WRITE
 from lib.ctl.spc1_steps import phase
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
@@ -32,11 +34,13 @@ from spekctl.documents.spc1 import (
     Shape,
 )
 from spekctl.documents.verification import VerifyCounts
-from spekctl.errors import SpekError, UsageError
-from spekctl.run import job, verify_state
+from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.run import job, verify, verify_state
 from spekctl.run.holding import Holding
 
 __all__ = ["caller"]
+
+MIB = 1 << 20
 
 COUNTS = VerifyCounts(checked=8, never_written=0, uncertain=0, mismatches=0, by_kind={})
 
@@ -137,6 +141,27 @@ def test_options_that_do_not_fit(options: tuple[str, ...], sentence: str) -> Non
     wanted = (given["persistence"], given["persistence_ns"], given["reattach"])
     with pytest.raises(UsageError, match=sentence):
         spc1.Spc1Persistence(*wanted).check()
+
+
+@pytest.mark.parametrize(
+    ("free", "sentence"),
+    [
+        (7 * MIB, "--persistence needs several times the 2.00 MiB of kernel memory that"),
+        (
+            3 * MIB,
+            "--persistence: --verify would need 2.00 MiB of kernel memory, 8 bytes for every",
+        ),
+    ],
+)
+def test_the_memory_to_keep_the_states_is_looked_at_before_anything_runs(
+    spekctl: Spekctl, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, sentence: str
+) -> None:
+    """Guards the mend of dccf042c."""
+    kernel = queue_kernel(monkeypatch, tmp_path)
+    monkeypatch.setattr(verify, "memory_available", lambda: free)
+    outcome = spekctl(*WRITE, "--persistence", "--folder", "f")
+    assert outcome.code == ExitCode.USAGE and outcome.sentence.startswith(sentence), outcome.err
+    assert not kernel.runs_seen and not (tmp_path / "f").exists()
 
 
 LIMITS = Limits()
