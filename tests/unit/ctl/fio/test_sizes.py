@@ -21,6 +21,7 @@ from lib.ctl.fio_jobs import (
     issued_by_fio,
     places,
     plan,
+    sequence_by_fio,
     tables,
 )
 from lib.ctl.resolved import DISK
@@ -193,9 +194,8 @@ def mean_of_runs(ios: list[tuple[int, int]]) -> float:
 def test_runs_have_as_many_ios_as_in_fio(tmp_path: Path, options: str, within: float) -> None:
     size = 48 << 20
     words = f"rw=randread:8 norandommap size=48m {options}".split()
-    issued_by_fio(tmp_path, " ".join(f"--{word}" for word in words), size)
-    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    of_fio = [(int(line[3]), int(line[4])) for line in lines if line[2:3] == ["read"]]
+    ios = sequence_by_fio(tmp_path, " ".join(f"--{word}" for word in words), size)
+    of_fio = [(place, length) for way, place, length in ios if way == "read"]
     converted = imported(tmp_path, HEAD + "\n".join(words) + "\n")
     told = any("runs have about 8 I/Os on average" in text for text in converted.differences)
     assert told == ("bssplit" in options)
