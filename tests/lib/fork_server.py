@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Processes forked from one that has imported what they need.
+"""Processes forked from one that has imported what they need (preloaded.py).
 
 A Python that imports Dask's comms takes a second of a processor until it does anything; a test of
 several hosts would spend most of its time there. A fork of one that has done so is a process of its
@@ -8,6 +8,7 @@ own all the same: with its own memory, files, signals and exit status.
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import sys
@@ -16,24 +17,24 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 
 _CONTEXT = multiprocessing.get_context("forkserver")
+_PRELOADED = "lib.preloaded"
 
 
 class Forked:
     """The part of a subprocess.Popen that tests use."""
 
-    def __init__(
-        self, modules: Sequence[str], main: Callable[..., int], words: Sequence[str], stderr: Path
-    ) -> None:
-        """Call @main(*@words), whose result is the exit status. The first one chooses the @modules
-        that all later ones find imported."""
-        _CONTEXT.set_forkserver_preload([*modules])
+    def __init__(self, main: Callable[..., int], words: Sequence[str], stderr: Path) -> None:
+        """Call @main(*@words), whose result is the exit status."""
+        _CONTEXT.set_forkserver_preload([_PRELOADED])
         # The server imports before anybody tells it our sys.path.
         before = os.environ.get("PYTHONPATH")
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         try:
+            # By its name: what its import says is for @stderr.
+            target = (main.__module__, main.__name__)
             self._process = _CONTEXT.Process(
                 target=_run,
-                args=(main, [*words], str(stderr), os.getcwd(), {**os.environ}, before),
+                args=(target, [*words], str(stderr), os.getcwd(), {**os.environ}, before),
             )
             self._process.start()
         finally:
@@ -64,7 +65,7 @@ class Forked:
 
 
 def _run(
-    main: Callable[..., int],
+    target: tuple[str, str],
     words: list[str],
     stderr: str,
     folder: str,
@@ -82,4 +83,8 @@ def _run(
         del os.environ["PYTHONPATH"]
     else:
         os.environ["PYTHONPATH"] = path
-    sys.exit(main(*words))
+    # The server does not say what it cannot import; the same import here does.
+    importer = importlib.import_module(_PRELOADED).IMPORTER
+    assert importer == os.getppid(), "the fork server has not imported what processes need"
+    module, name = target
+    sys.exit(getattr(importlib.import_module(module), name)(*words))

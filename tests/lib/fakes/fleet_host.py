@@ -27,19 +27,6 @@ from lib.fakes import fleet_helper
 from lib.fakes.kernel import START_NS, FakeKernel
 from lib.fakes.machine import disk
 
-# What every host imports, at once or when it is asked.
-IMPORTS = (
-    "cryptography.x509",
-    "lib.fakes.fleet_host",
-    "spekctl.fleet.engine",
-    "spekctl.fleet.join",
-    "spekctl.fleet.member",
-    "spekctl.log.tally",
-    "spekctl.run.replay_request",
-    "spekctl.run.observe",
-    "tornado.platform.asyncio",
-)
-
 
 class Script(msgspec.Struct):
     """What a host is and does."""

@@ -58,9 +58,8 @@ class Processes:
             "mark": str(self.mark(name)),
             **script,
         }
-        self.hosts[name] = Forked(
-            fleet_host.IMPORTS, fleet_host.main, [json.dumps(text)], self.folder / f"{name}.err"
-        )
+        error = self.folder / f"{name}.err"
+        self.hosts[name] = Forked(fleet_host.main, [json.dumps(text)], error)
 
     def mark(self, name: str) -> Path:
         """There as long as the helper of a host is."""

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lib import fork_server
+from lib import fork_server, preloaded
 from lib.fork_server import Forked
 from lib.waiting import LONG_S
 
@@ -18,16 +18,18 @@ MARK = "SPEK_TEST_OF_THE_FORK_SERVER"
 
 
 def forked(folder: Path, word: str) -> Forked:
-    return Forked(["lib.fork_server"], play, [word], folder / "err")
+    return Forked(play, [word], folder / "err")
 
 
 def play(word: str) -> int:
     """What a child does."""
     if word == "wait":
         signal.pause()
-    imported = "lib.fork_server" in sys.modules
+    if word == "preloaded":
+        print(*sys.modules, file=sys.stderr)
+        return 7
     path = os.environ.get("PYTHONPATH")
-    print(os.getpid(), os.getcwd(), os.environ.get(MARK), path, imported, file=sys.stderr)
+    print(os.getpid(), os.getcwd(), os.environ.get(MARK), path, file=sys.stderr)
     return 7
 
 
@@ -45,7 +47,7 @@ def test_a_child_is_where_and_what_its_maker_is(
 
         assert process.wait(LONG_S) == process.poll() == 7
         words = (folder / "err").read_text().split()
-        assert words == [str(process.pid), str(folder), number, f"path{number}", "True"]
+        assert words == [str(process.pid), str(folder), number, f"path{number}"]
         assert process.pid != os.getpid() and os.environ["PYTHONPATH"] == f"path{number}"
 
 
@@ -69,9 +71,50 @@ def test_the_status_of_a_signal_is_negative(tmp_path: Path, number: int) -> None
 
 
 def test_an_exception_is_told_and_fails(tmp_path: Path) -> None:
-    process = Forked(["lib.fork_server"], int, ["no number"], tmp_path / "err")
+    process = Forked(int, ["no number"], tmp_path / "err")
     assert process.wait(LONG_S) == 1
     assert "ValueError" in (tmp_path / "err").read_text()
+
+
+def test_an_import_that_fails_is_told_like_any_exception(tmp_path: Path) -> None:
+    def function() -> int:
+        return 0
+
+    function.__module__ = "no_such_module"
+    process = Forked(function, [], tmp_path / "err")
+    assert process.wait(LONG_S) == 1
+    assert "No module named 'no_such_module'" in (tmp_path / "err").read_text()
+
+
+def test_the_server_has_imported_what_a_host_needs(tmp_path: Path) -> None:
+    process = forked(tmp_path, "preloaded")
+    assert process.wait(LONG_S) == 7
+    assert set(preloaded.IMPORTS) <= {*(tmp_path / "err").read_text().split()}
+
+
+def with_server_of_its_own(text: str, folder: Path) -> str:
+    """What a program prints that has Forked and the @folder, and ends."""
+    head = "import signal, sys\nfrom pathlib import Path\nfrom lib.fork_server import Forked\n"
+    done = subprocess.run(
+        [sys.executable, "-c", head + text, str(folder)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=LONG_S,
+    )
+    return done.stdout
+
+
+def test_a_server_that_has_not_imported_it_is_told(tmp_path: Path) -> None:
+    """Else all hosts were slow again, and nobody would know why."""
+    text = """
+from multiprocessing import forkserver
+forkserver.ensure_running()
+print(Forked(int, ["0"], Path(sys.argv[1], "err")).wait())
+"""
+    assert with_server_of_its_own(text, tmp_path) == "1\n"
+    assert "the fork server has not imported" in (tmp_path / "err").read_text()
 
 
 def test_the_server_is_not_a_fork_of_the_tests() -> None:
