@@ -8,16 +8,22 @@ own all the same: with its own memory, files, signals and exit status.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import multiprocessing
+import multiprocessing.util  # joins all that are left at exit; see _kill_left()
 import os
 import sys
+import weakref
 from collections.abc import Callable, Sequence
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from subprocess import TimeoutExpired
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _PRELOADED = "lib.preloaded"
+_started: weakref.WeakSet[ForkServerProcess] = weakref.WeakSet()
+_maker = os.getpid()
 
 
 class Forked:
@@ -42,6 +48,7 @@ class Forked:
                 del os.environ["PYTHONPATH"]
             else:
                 os.environ["PYTHONPATH"] = before
+        _started.add(self._process)
         assert self._process.pid is not None
         self.pid = self._process.pid
 
@@ -62,6 +69,16 @@ class Forked:
 
     def kill(self) -> None:
         self._process.kill()
+
+
+@atexit.register
+def _kill_left() -> None:
+    """Before multiprocessing, whose handler was registered earlier, waits for them without end. A
+    process that is stopped ends of SIGKILL only."""
+    if os.getpid() == _maker:
+        for process in [*_started]:
+            if process.is_alive():
+                process.kill()
 
 
 def _run(

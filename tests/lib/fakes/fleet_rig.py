@@ -106,8 +106,10 @@ class Fleet(Processes):
         self._thread = threading.Thread(target=self._run)
 
     def __exit__(self, *exception: object) -> None:
-        self.engine.close()
-        super().__exit__(*exception)
+        try:
+            self.engine.close()
+        finally:
+            super().__exit__(*exception)
 
     def start(self) -> None:
         """Carry out the run in a thread."""

@@ -117,6 +117,26 @@ print(Forked(int, ["0"], Path(sys.argv[1], "err")).wait())
     assert "the fork server has not imported" in (tmp_path / "err").read_text()
 
 
+def test_a_program_ends_with_the_processes_that_it_has_left(tmp_path: Path) -> None:
+    """multiprocessing waits for all, without end for one that is stopped. A fork of the program
+    leaves them alone."""
+    text = """
+import os
+waiting, stopped = (Forked(signal.pause, [], Path(sys.argv[1], "err")) for _ in range(2))
+stopped.send_signal(signal.SIGSTOP)
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+status = os.waitpid(child, 0)[1]
+print(status, waiting.poll(), stopped.poll(), waiting.pid, stopped.pid)
+"""
+    *before, first, second = with_server_of_its_own(text, tmp_path).split()
+    assert before == ["0", "None", "None"]
+    for pid in (first, second):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
+
+
 def test_the_server_is_not_a_fork_of_the_tests() -> None:
     """Whose threads would be missing in each child."""
     assert fork_server._CONTEXT.get_start_method() == "forkserver"
