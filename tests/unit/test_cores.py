@@ -9,10 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lib.build.silent import version
+from lib.build.compiled import compiled as kept
 from lib.core.build import CORES, HOST, ROOT, SHARED, WARNINGS, included
 
-from spekctl.vm.cache import cache_dir, cached, digest_of
+from spekctl.vm.cache import cache_dir
 
 FOLDERS = {core.folder for core in CORES}
 FILES = [path for core in CORES for path in core.own]
@@ -67,12 +67,11 @@ def test_nothing_that_a_core_must_not_know(path: Path) -> None:
 def compiled(compiler: str, path: Path) -> Path:
     """The object of a file of a core, which is made again after a change of any of them."""
     files = next(core.files for core in CORES if core.folder == path.parent)
-    name = digest_of(ROOT, [path, *files], version(compiler), *STRICT)
 
     def compile_to(scratch: Path) -> None:
         subprocess.run([compiler, *STRICT, "-c", path, "-o", scratch], check=True)
 
-    return cached(cache_dir("core") / f"{path.stem}-{name}.o", compile_to)
+    return kept(cache_dir("core") / f"{path.stem}.o", compiler, [path, *files], STRICT, compile_to)
 
 
 @pytest.mark.parametrize("path", CODE, ids=name_of)

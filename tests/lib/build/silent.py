@@ -3,20 +3,14 @@
 
 from __future__ import annotations
 
-import functools
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.build.compiled import version
 from lib.build.sources import ROOT
 
 from spekctl.vm.cache import cache_dir, digest_of
-
-
-@functools.cache
-def version(compiler: str) -> str:
-    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 def complaints(command: Sequence[str], source: Path) -> str:

@@ -19,9 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.build.compiled import compiled
 from lib.build.declarations import declarations_in
 
-from spekctl.vm.cache import cache_dir, cached, digest_of
+from spekctl.vm.cache import cache_dir
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT / "kmod" / "core"
@@ -80,7 +81,7 @@ class Core:
 
         # Another clone makes the same of the same files.
         words = [word.replace(f"{ROOT}{os.sep}", "") for word in flags]
-        return self._kept(name, [compiler, *words], extra, compile_to)
+        return self._kept(name, compiler, words, extra, compile_to)
 
     def declarations(self, header: Path) -> str:
         """The declarations of the core's headers that @header includes, and its own, as cffi takes
@@ -91,7 +92,7 @@ class Core:
         def preprocess_to(scratch: Path) -> None:
             subprocess.run(["gcc", *flags, "-o", str(scratch), str(header)], check=True)
 
-        text = self._kept(f"{header.stem}.i", flags, [header], preprocess_to).read_text()
+        text = self._kept(f"{header.stem}.i", "gcc", flags, [header], preprocess_to).read_text()
         wanted = {header, *self.files} - {HOST}
         return declarations_in(text, lambda path: path in wanted)
 
@@ -108,11 +109,16 @@ class Core:
         return ["-I", str(self.folder), "-I", str(SHARED)]
 
     def _kept(
-        self, name: str, words: Sequence[str], extra: Sequence[Path], make: Callable[[Path], None]
+        self,
+        name: str,
+        compiler: str,
+        words: Sequence[str],
+        extra: Sequence[Path],
+        make: Callable[[Path], None],
     ) -> Path:
         # By their places, too: markers of the preprocessor name them.
-        digest = digest_of(ROOT, [*self.files, *extra], self.name, *words)
-        return cached(cache_dir("core") / f"{name}-{digest}", make)
+        files = [*self.files, *extra]
+        return compiled(cache_dir("core") / name, compiler, files, [self.name, *words], make)
 
 
 GENERATOR = Core("spekcore", ROOT / "kmod" / "load" / "core")

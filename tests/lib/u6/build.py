@@ -8,10 +8,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.build.compiled import compiled
 from lib.build.for_guests import for_guests
 from lib.build.sources import ROOT
 
-from spekctl.vm.cache import cache_dir, cached, digest_of
+from spekctl.vm.cache import cache_dir
 
 DAQ = ROOT / "daq"
 PURE = ("u6/packet", "u6/calibration", "u6/stream", "u6/plausible")
@@ -22,14 +23,15 @@ WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 
 def build(name: str, flags: Sequence[str], sources: Sequence[Path]) -> Path:
     """Compile sources; the result is kept as long as nothing changes."""
+    compiler = os.environ.get("CC", "gcc")
 
     def compile_to(scratch: Path) -> None:
-        command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-g", *WARNINGS, "-I", str(DAQ)]
+        command = [compiler, "-std=gnu11", "-g", *WARNINGS, "-I", str(DAQ)]
         command += ["-o", str(scratch), *map(str, sources), *flags]
         subprocess.run(command, check=True)
 
-    digest = digest_of(ROOT, [*sorted(DAQ.rglob("*.h")), *sources], *flags)
-    return cached(cache_dir("daq") / f"{name}-{digest}", compile_to)
+    files = [*sorted(DAQ.rglob("*.h")), *sources]
+    return compiled(cache_dir("daq") / name, compiler, files, flags, compile_to)
 
 
 def pure_sources() -> list[Path]:

@@ -8,11 +8,12 @@ import re
 import subprocess
 from pathlib import Path
 
+from lib.build.compiled import compiled
 from lib.core.build import DRIVE as CORE
 from lib.core.build import ROOT, SANITIZERS, SCSI, WARNINGS
 from lib.core.stand_ins import stand_ins
 
-from spekctl.vm.cache import cache_dir, cached, digest_of
+from spekctl.vm.cache import cache_dir
 
 DRIVE = ROOT / "kmod/drive"
 HERE = Path(__file__).parent
@@ -21,7 +22,7 @@ UNIT = tuple(DRIVE / name for name in ("data.c", "events.c", "faults.c", "serve.
 HEADERS = (*DRIVE.glob("*.h"), ROOT / "kmod/compat/drive.h")
 
 
-def compiled(scratch: Path) -> None:
+def compile_to(scratch: Path) -> None:
     """The program. Sanitizers take twenty times as long to compile as it takes to run."""
     headers = scratch.with_name("include")
     include = stand_ins(headers, (*UNIT, *HEADERS), HERE / "serve_kernel.h")
@@ -36,8 +37,8 @@ def test_every_command_ends_once_whatever_happens() -> None:
     # Whatever these files include.
     makers = [Path(__file__), ROOT / "tests/lib/core/stand_ins.py"]
     inputs = [*(ROOT / "kmod").rglob("*.[ch]"), *HERE.glob("serve_*.[ch]"), *makers]
-    digest = digest_of(ROOT, sorted(inputs), *WARNINGS, *SANITIZERS)
-    binary = cached(cache_dir("core") / f"serve-{digest}", compiled)
+    words = (*WARNINGS, *SANITIZERS)
+    binary = compiled(cache_dir("core") / "serve", "gcc", sorted(inputs), words, compile_to)
     done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     ended, busy, removed, cuts, power_ons, flushed = map(int, re.findall(r"\d+", done.stdout))
