@@ -20,7 +20,7 @@ def complaints(command: Sequence[str], source: Path) -> str:
     words = [*command, "-E", "-P", "-CC", "-o", "-", str(source)]
     read = subprocess.run(words, capture_output=True, check=False)
     if read.returncode:
-        return read.stderr.decode(errors="replace")
+        return read.stderr.decode(errors="replace") or f"exit code {read.returncode}"
     own = [word.replace(str(ROOT), "") for word in command]
     name = digest_of(ROOT, [source], version(command[0]), *own, read.stdout.decode("latin-1"))
     silent = cache_dir("silent") / name

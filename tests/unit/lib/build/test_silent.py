@@ -72,3 +72,13 @@ def test_a_complaint_is_not_kept(asked: list[str], tmp_path: Path) -> None:
     assert len(asked) == 2
     (tmp_path / "x.h").unlink()
     assert "x.h" in silent.complaints(COMMAND, tmp_path / "x.c")
+
+
+@pytest.mark.parametrize("step", ["-E", "-c"])
+def test_a_compiler_that_fails_without_a_word_is_not_content(
+    asked: list[str], tmp_path: Path, step: str
+) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text(f'#!/bin/sh\ncase " $* " in *" {step} "*) exit 3;; esac\n')
+    compiler.chmod(0o755)
+    assert silent.complaints([str(compiler)], tmp_path / "x.c") == "exit code 3"
