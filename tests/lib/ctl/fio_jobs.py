@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from lib.build.sources import ROOT
 from lib.core.config import core_of
 from lib.core.spekcore import NEVER, Generator
 from lib.ctl.resolved import DISK
@@ -35,14 +36,15 @@ HEAD = "[j]\ndirect=1\nioengine=libaio\nfilename=/dev/sdx\n"
 
 # Words after which what a job does depends on how long its I/Os take.
 TIMED = re.compile("time|delay|rate|latency|async")
+DEVICE, LOG = "device", "log"
 
 
-class FailedError(Exception):
-    """A run of fio that is not kept."""
+class NotKeptError(Exception):
+    """An answer that another run of fio need not give."""
 
-    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
-        super().__init__(done.stderr)
-        self.done = done
+    def __init__(self, answer: Any) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 def program() -> str:
@@ -61,35 +63,43 @@ def version(path: str) -> str:
 def of_fio(make: Callable[[], Any], *words: str) -> Any:
     """What @make, which runs fio, makes of these @words and nothing else, as JSON has it.
 
-    It is kept until fio is another program: each start takes a tenth of a second of a processor.
+    It is kept until fio or this file is another one: each start takes a tenth of a second of a
+    processor. What depends on time, and the answer of a NotKeptError, is not kept.
     """
 
     def write(path: Path) -> None:
         path.write_text(json.dumps(make()))
 
-    name = digest_of(Path("/"), [], version(program()), *words)
-    return json.loads(cached(cache_dir("fio") / name, write).read_text())
+    try:
+        if any(TIMED.search(word) for word in words):
+            return make()
+        # What is kept is what this file has read in the output of fio.
+        name = digest_of(ROOT, [Path(__file__)], version(program()), *words)
+        return json.loads(cached(cache_dir("fio") / name, write).read_text())
+    except NotKeptError as error:
+        return error.answer
 
 
 def fio(
-    *words: str | Path, folder: Path | None = None, always_same: bool = False
+    *words: str | Path, folder: Path | None = None, device_bytes: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """fio itself. What it says is kept if it is told of no file and no time, or is @always_same."""
+    """fio itself. What it says is kept if it is told of no time, and of no file but DEVICE: with
+    @device_bytes, that is made in @folder, full of zeroes."""
     texts = [*map(str, words)]
-    if not always_same and (folder or any("/" in text or TIMED.search(text) for text in texts)):
+    if device_bytes is None and (folder or any("/" in text for text in texts)):
         return run_fio(texts, folder)
 
-    def say() -> tuple[str, str]:
+    def say() -> tuple[int, str, str]:
+        if folder and device_bytes is not None:
+            (folder / DEVICE).write_bytes(bytes(device_bytes))
         done = run_fio(texts, folder)
+        answer = done.returncode, done.stdout, done.stderr
         if done.returncode:
-            raise FailedError(done)
-        return done.stdout, done.stderr
+            raise NotKeptError(answer)
+        return answer
 
-    try:
-        out, err = of_fio(say, *texts)
-    except FailedError as failed:
-        return failed.done
-    return subprocess.CompletedProcess(texts, 0, out, err)
+    status, out, err = of_fio(say, *texts, str(device_bytes))
+    return subprocess.CompletedProcess(texts, status, out, err)
 
 
 def run_fio(words: Sequence[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
@@ -120,62 +130,77 @@ def stream(imported: Imported) -> dict[str, Any]:
     return {key: value for key, value in only.items() if key not in ("name", "arrival", "share")}
 
 
-def places(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
-    """(direction, first byte) of each I/O of fio itself, for each clone, in the order of the first
-    ones; nothing is touched."""
-    clones = of_fio(lambda: logged(tmp_path, text), "places", text)
-    return [[(way, first) for way, first in clone] for clone in clones]
-
-
-def logged(tmp_path: Path, text: str) -> list[list[tuple[str, int]]]:
-    path, log = tmp_path / "job.fio", tmp_path / "log"
-    options = {"filename=/dev/sdx": "thread=0", "ioengine=libaio": "ioengine=null"}
-    options["direct=1"] = f"write_iolog={log}"
-    path.write_text("\n".join(options.get(line, line) for line in text.splitlines()) + "\n")
-    log.unlink(missing_ok=True)
-    done = run_fio([str(path)], None)
-    assert done.returncode == 0, done.stderr
-    clones: list[list[tuple[str, int]]] = []
-    for line in log.read_text().splitlines():
-        words = line.split()
-        if words[-1] == "open":
-            clones.append([])
-        elif words[2:3] in (["read"], ["write"]):
-            clones[-1].append((words[2], int(words[3])))
-    return sorted(clones, key=lambda clone: clone[0][1])
-
-
 # Direction, first byte and length of an I/O.
 Io = tuple[str, int, int]
 SERVICE_NS = 1000  # of each I/O of an imported job
 BUFFER_BYTES = 8192  # of a log in fio
+CLONE = "fio version 3 iolog\n"  # which begins one
+
+
+def places(folder: Path, text: str) -> list[list[tuple[str, int]]]:
+    """(direction, first byte) of each I/O of fio itself, for each clone, in the order of the first
+    ones; nothing is touched."""
+    options = {"filename=/dev/sdx": "thread=0", "ioengine=libaio": "ioengine=null"}
+    options["direct=1"] = f"write_iolog={LOG}"
+
+    def run() -> subprocess.CompletedProcess[str]:
+        lines = [options.get(line, line) for line in text.splitlines()]
+        (folder / "job.fio").write_text("\n".join(lines) + "\n")
+        return run_fio(["job.fio"], folder)
+
+    clones = of_fio(lambda: _logged(folder, run, text), "places", text)
+    return [[(way, first) for way, first, _ in clone] for clone in clones]
 
 
 def sequence_by_fio(folder: Path, words: str, size: int) -> list[Io]:
-    """The I/Os of a job of fio itself, by its own log, on a file of @size bytes.
+    """The I/Os of a job of fio itself, by its own log, on a file of @size bytes; those of one clone
+    after those of another."""
+    how = ("--name=a", "--thread", "--ioengine=psync", f"--filename={DEVICE}")
 
-    Clones write one log, each what its buffer holds at a time: lines of theirs are whole only if
-    the buffer holds all of them.
+    def run() -> subprocess.CompletedProcess[str]:
+        (folder / DEVICE).write_bytes(bytes(size))
+        return run_fio([*how, f"--write_iolog={LOG}", *words.split()], folder)
+
+    clones = of_fio(lambda: _logged(folder, run, words), "sequence", words, str(size))
+    return [(way, first, length) for clone in clones for way, first, length in clone]
+
+
+def _logged(
+    folder: Path, run: Callable[[], subprocess.CompletedProcess[str]], words: str
+) -> list[list[Io]]:
+    """The I/Os of each clone of a job of @words. A log is that of the job, and not of one run only,
+    if another run writes the same."""
+    log = folder / LOG
+    logs = []
+    for _ in range(1 if TIMED.search(words) else 2):
+        log.unlink(missing_ok=True)
+        done = run()
+        assert done.returncode == 0, done.stderr
+        logs.append(_clones(log.read_text()))
+    if logs[0] != logs[-1]:
+        raise NotKeptError(logs[0])
+    return logs[0]
+
+
+def _clones(log: str) -> list[list[Io]]:
+    """The I/Os of each clone in a log, in the order of the first places.
+
+    Clones write one log, each what its buffer holds at a time: lines of theirs are whole, and in a
+    row, only if the buffer holds all of them.
     """
-    ios = of_fio(lambda: _sequence(folder, words, size), "sequence", words, str(size))
-    return [(way, first, length) for way, first, length in ios]
-
-
-def _sequence(folder: Path, words: str, size: int) -> list[Io]:
-    log = folder / "log"
-    (folder / "device").write_bytes(bytes(size))
-    log.unlink(missing_ok=True)
-    how = ("--name=a", "--thread", "--ioengine=psync", "--filename=device")
-    done = run_fio([*how, f"--write_iolog={log.name}", *words.split()], folder)
-    assert done.returncode == 0, done.stderr
-    lines = [line.split() for line in log.read_text().splitlines()]
-    if "--numjobs=" in words:
-        assert len(log.read_bytes()) <= lines.count(["fio", "version", "3", "iolog"]) * BUFFER_BYTES
-    return [
-        (line[2], int(line[3]), int(line[4]))
-        for line in lines
-        if line[2:3] in (["read"], ["write"])
+    head, *parts = re.split(f"^{CLONE}", log, flags=re.M)
+    assert parts and not head
+    assert len(parts) == 1 or max(map(len, parts)) + len(CLONE) <= BUFFER_BYTES
+    lines = ([line.split() for line in part.splitlines()] for part in parts)
+    clones = [
+        [
+            (line[2], int(line[3]), int(line[4]))
+            for line in part
+            if line[2:3] in (["read"], ["write"])
+        ]
+        for part in lines
     ]
+    return sorted(clones, key=lambda clone: [place for _, place, _ in clone])
 
 
 def issued_by_fio(folder: Path, words: str, size: int) -> Counter[Io]:

@@ -199,9 +199,8 @@ AS_FIO = (
 @pytest.mark.parametrize("words", AS_FIO)
 def test_a_job_does_as_many_ios_as_that_of_fio(tmp_path: Path, words: str) -> None:
     size = 2 << 20
-    (tmp_path / "device").write_bytes(bytes(size))
     how = ("--name=a", "--thread", "--ioengine=psync", "--filename=device", "--output-format=json")
-    done = fio(*how, *words.split(), folder=tmp_path, always_same=True)
+    done = fio(*how, *words.split(), folder=tmp_path, device_bytes=size)
     jobs = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
     ios = sum(job[way]["total_ios"] for job in jobs for way in ("read", "write"))
     options = "\n".join(word.removeprefix("--") for word in words.split())
