@@ -12,8 +12,6 @@ import pytest
 from lib.build.compiled import compiled as kept
 from lib.core.build import CORES, HOST, ROOT, SHARED, WARNINGS, included
 
-from spekctl.vm.cache import cache_dir
-
 FOLDERS = {core.folder for core in CORES}
 FILES = [path for core in CORES for path in core.own]
 CODE = [path for path in FILES if path.suffix == ".c"]
@@ -71,7 +69,7 @@ def compiled(compiler: str, path: Path) -> Path:
     def compile_to(scratch: Path) -> None:
         subprocess.run([compiler, *STRICT, "-c", path, "-o", scratch], check=True)
 
-    return kept(cache_dir("core") / f"{path.stem}.o", compiler, [path, *files], STRICT, compile_to)
+    return kept("core", f"{path.stem}.o", compiler, [path, *files], STRICT, compile_to)
 
 
 @pytest.mark.parametrize("path", CODE, ids=name_of)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lib.build.sources import ROOT
+from lib.kept import kept
 
-from spekctl.vm.cache import cached, digest_of
+from spekctl.vm.cache import digest_of
 
 
 @functools.cache
@@ -20,15 +21,17 @@ def version(compiler: str) -> str:
 
 
 def compiled(
-    place: Path,
+    folder: str,
+    name: str,
     compiler: str,
     files: Iterable[Path],
     words: Iterable[str],
     make: Callable[[Path], object],
 ) -> Path:
-    """What @make makes of @files with @compiler and @words, at @place with a suffix.
+    """What @make makes of @files with @compiler and @words, as @name with a suffix in
+    this folder of the cache.
 
     Another version of a compiler has warnings and libraries of sanitizers of its own.
     """
     digest = digest_of(ROOT, files, version(compiler), compiler, *words)
-    return cached(place.with_name(f"{place.name}-{digest}"), make)
+    return kept(folder, f"{name}-{digest}", make)

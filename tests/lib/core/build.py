@@ -22,8 +22,6 @@ from pathlib import Path
 from lib.build.compiled import compiled
 from lib.build.declarations import declarations_in
 
-from spekctl.vm.cache import cache_dir
-
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT / "kmod" / "core"
 HOST = SHARED / "spek_host.h"
@@ -118,7 +116,7 @@ class Core:
     ) -> Path:
         # By their places, too: markers of the preprocessor name them.
         files = [*self.files, *extra]
-        return compiled(cache_dir("core") / name, compiler, files, [self.name, *words], make)
+        return compiled("core", name, compiler, files, [self.name, *words], make)
 
 
 GENERATOR = Core("spekcore", ROOT / "kmod" / "load" / "core")

@@ -20,11 +20,12 @@ from lib.build.sources import ROOT
 from lib.core.config import core_of
 from lib.core.spekcore import NEVER, Generator
 from lib.ctl.resolved import DISK
+from lib.kept import kept
 
 from spekctl.fio import convert, job
 from spekctl.fio.jobfile import Job
 from spekctl.fio.plan import Plan
-from spekctl.vm.cache import cache_dir, cached, digest_of
+from spekctl.vm.cache import digest_of
 from spekctl.workload.imported import Imported
 from spekctl.workload.options import Options
 from spekctl.workload.resolve import resolve
@@ -75,7 +76,7 @@ def of_fio(make: Callable[[], Any], *words: str) -> Any:
             return make()
         # What is kept is what this file has read in the output of fio.
         name = digest_of(ROOT, [Path(__file__)], version(program()), *words)
-        return json.loads(cached(cache_dir("fio") / name, write).read_text())
+        return json.loads(kept("fio", name, write).read_text())
     except NotKeptError as error:
         return error.answer
 

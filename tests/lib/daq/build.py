@@ -17,8 +17,6 @@ from lib.build.compiled import compiled
 from lib.build.declarations import declarations_in
 from lib.build.for_guests import for_guests
 
-from spekctl.vm.cache import cache_dir
-
 ROOT = Path(__file__).resolve().parents[3]
 DAQ = ROOT / "daq"
 PURE = (
@@ -51,7 +49,7 @@ def _kept(name: str, salt: str, make: Callable[[Path], object]) -> Path:
     """A file made of daq/ by @make; made once."""
     inputs = [path for suffix in ("c", "h", "cc") for path in sorted(DAQ.rglob(f"*.{suffix}"))]
     inputs += [DAQ / "Makefile", ROOT / "prober/uapi/spek_prober.h"]
-    return compiled(cache_dir("daq") / name, "gcc", inputs, [salt], make)
+    return compiled("daq", name, "gcc", inputs, [salt], make)
 
 
 def _declarations() -> str:

@@ -12,8 +12,6 @@ from lib.build.compiled import compiled
 from lib.build.for_guests import for_guests
 from lib.build.sources import ROOT
 
-from spekctl.vm.cache import cache_dir
-
 DAQ = ROOT / "daq"
 PURE = ("u6/packet", "u6/calibration", "u6/stream", "u6/plausible")
 SOURCE = ("u6/source", "u6/usb", "sources/settings", "number", "error", "pace")
@@ -31,7 +29,7 @@ def build(name: str, flags: Sequence[str], sources: Sequence[Path]) -> Path:
         subprocess.run(command, check=True)
 
     files = [*sorted(DAQ.rglob("*.h")), *sources]
-    return compiled(cache_dir("daq") / name, compiler, files, flags, compile_to)
+    return compiled("daq", name, compiler, files, flags, compile_to)
 
 
 def pure_sources() -> list[Path]:

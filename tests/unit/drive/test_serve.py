@@ -13,8 +13,6 @@ from lib.core.build import DRIVE as CORE
 from lib.core.build import ROOT, SANITIZERS, SCSI, WARNINGS
 from lib.core.stand_ins import stand_ins
 
-from spekctl.vm.cache import cache_dir
-
 DRIVE = ROOT / "kmod/drive"
 HERE = Path(__file__).parent
 CALLED = sorted({*CORE.sources, *SCSI.sources})
@@ -38,7 +36,7 @@ def test_every_command_ends_once_whatever_happens() -> None:
     makers = [Path(__file__), ROOT / "tests/lib/core/stand_ins.py"]
     inputs = [*(ROOT / "kmod").rglob("*.[ch]"), *HERE.glob("serve_*.[ch]"), *makers]
     words = (*WARNINGS, *SANITIZERS)
-    binary = compiled(cache_dir("core") / "serve", "gcc", sorted(inputs), words, compile_to)
+    binary = compiled("core", "serve", "gcc", sorted(inputs), words, compile_to)
     done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     ended, busy, removed, cuts, power_ons, flushed = map(int, re.findall(r"\d+", done.stdout))

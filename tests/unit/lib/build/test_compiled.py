@@ -54,7 +54,7 @@ def test_a_word_or_a_file_makes_it_again(compiler: Path, tmp_path: Path) -> None
         path.touch()
 
     def ask(*words: str) -> None:
-        compiled(tmp_path / "made" / "x", str(compiler), [source], words, make)
+        compiled("core", "x", str(compiler), [source], words, make)
 
     ask("-O1")
     ask("-O1")
