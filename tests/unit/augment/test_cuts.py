@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -32,6 +33,11 @@ def cut(
     limit = f'ulimit -t {seconds}; exec "$@"'
     command = ["sh", "-c", limit, "sh", str(program), str(seed), str(cuts)]
     return subprocess.run(command, capture_output=True, text=True)
+
+
+def ran_out(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether its CPU time was over, which says nothing of what it found."""
+    return done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 def counted(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
@@ -420,6 +426,15 @@ def test_nothing_is_found_where_no_fault_is(seed: int, compiled: Path) -> None:
     assert complaint(compiled, seed) == ""
 
 
+def test_a_program_whose_time_is_over_has_found_nothing(tmp_path: Path) -> None:
+    endless, faulty, crashing = (tmp_path / name for name in ("endless", "faulty", "crashing"))
+    ends = {endless: "while :; do :; done", faulty: "exit 1", crashing: "kill -ABRT $$"}
+    for program, text in ends.items():
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    assert [ran_out(cut(program, 1, 1, seconds=1)) for program in ends] == [True, False, False]
+
+
 def test_seeds_are_of_faults_that_are_planted() -> None:
     """After a fault is renamed, its seed would be looked up in vain, and all seeds be tried."""
     assert FIRST_SEED.keys() <= FAULTS.keys()
@@ -438,7 +453,8 @@ def test_planted_fault_is_found(fault: str, compiled: Path, tmp_path: Path) -> N
     first = FIRST_SEED.get(fault, SEEDS_FOR_A_FAULT[0])
     seeds = sorted(SEEDS_FOR_A_FAULT, key=lambda seed: seed != first)
     runs = ((seed, cut(program, seed, CUTS_FOR_A_FAULT, SECONDS_FOR_A_FAULT)) for seed in seeds)
-    seed, finder = next(((seed, run) for seed, run in runs if run.returncode), (0, None))
+    finders = ((seed, run) for seed, run in runs if run.returncode and not ran_out(run))
+    seed, finder = next(finders, (0, None))
     assert finder, "the fault was not found"
     assert complaint(compiled, seed) == ""
     print(seed, finder.stdout)
