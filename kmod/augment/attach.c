@@ -53,26 +53,12 @@ struct found_supers {
  * struct recovery - what is needed until the machine starts
  * @scan: what was chosen
  * @windows: by device
- * @header: header of a device's next record
- * @good: header of the next record that counts
- * @headers: bitmap of devices that have it
- * @blocks: of each block of its data the devices that have it
- * @holders: bitmap of devices that have all of it
- * @unread_data: bitmap of its blocks that a device with the header could not read
- * @is_beyond: a record is not on the RAID
- * @unread: bitmap of devices that may have the next record, but could not be read
+ * @next: the next record
  */
 struct recovery {
 	struct spek_augment_scan scan;
 	struct window windows[SPEK_AUGMENT_DEVICES];
-	struct spek_augment_header header;
-	struct spek_augment_header good;
-	u32 headers;
-	u32 blocks[SPEK_AUGMENT_RECORD_BLOCKS];
-	u32 holders;
-	u32 unread_data;
-	bool is_beyond;
-	u32 unread;
+	struct spek_augment_next next;
 };
 
 static int transfer(struct spek_augment_unit *unit, u32 device, blk_opf_t opf, u64 block,
@@ -319,103 +305,59 @@ static u8 *const *at_head(struct spek_augment_unit *unit, u32 device, struct win
 	return window_of(unit, device) + (head - window->first);
 }
 
-/* Whether a block behind the head could not be read, which is noted. */
-static bool is_unread(struct spek_augment_unit *unit, u32 device, struct recovery *recovery,
-		      u32 block)
+/* Whether a block behind the head could not be read. */
+static bool is_unread(const struct spek_augment_unit *unit, const struct window *window, u32 block)
 {
-	const struct window *window = &recovery->windows[device];
-
-	if (!test_bit(unit->machine.head - window->first + block, window->failed))
-		return false;
-	recovery->unread |= spek_augment_bit(device);
-	return true;
+	return test_bit(unit->machine.head - window->first + block, window->failed);
 }
 
-static bool is_same(const struct spek_augment_header *header,
-		    const struct spek_augment_header *than)
+static void look_at_header(struct spek_augment_unit *unit, u32 device, struct recovery *recovery)
 {
-	return header->block == than->block && header->blocks == than->blocks &&
-	       !memcmp(header->crc, than->crc, header->blocks * sizeof(header->crc[0]));
+	struct window *window = &recovery->windows[device];
+	u8 *const *blocks = at_head(unit, device, window, 1);
+
+	if (blocks)
+		spek_augment_next_header(&unit->machine, &recovery->next, device,
+					 is_unread(unit, window, 0) ? NULL : blocks[0]);
 }
 
-static bool has_header(struct spek_augment_unit *unit, u32 device, struct recovery *recovery)
-{
-	struct spek_augment_header *header = &recovery->header;
-	u8 *const *blocks = at_head(unit, device, &recovery->windows[device], 1);
-
-	if (!blocks || is_unread(unit, device, recovery, 0) ||
-	    !spek_augment_header_decode(blocks[0], header))
-		return false;
-	recovery->is_beyond |= spek_augment_is_beyond(&unit->machine, header);
-	if (!spek_augment_expects(&unit->machine, header))
-		return false;
-	/* There is one record of a number and generation. */
-	if (recovery->headers && !is_same(header, &recovery->good))
-		return false;
-	recovery->good = *header;
-	recovery->headers |= spek_augment_bit(device);
-	return true;
-}
-
-/* Note which blocks a device with the header has. */
 static void look_at_data(struct spek_augment_unit *unit, u32 device, struct recovery *recovery)
 {
-	const struct spek_augment_header *header = &recovery->good;
-	u32 missing = 0, i;
-	u8 *const *blocks;
-
-	blocks = at_head(unit, device, &recovery->windows[device], 1 + header->blocks);
-	for (i = 0; blocks && i < header->blocks; i++) {
-		if (is_unread(unit, device, recovery, 1 + i))
-			recovery->unread_data |= 1U << i;
-		else if (spek_augment_block_crc(blocks[1 + i]) == header->crc[i])
-			recovery->blocks[i] |= spek_augment_bit(device);
-		missing += !(recovery->blocks[i] & spek_augment_bit(device));
-	}
-	if (blocks && !missing)
-		recovery->holders |= spek_augment_bit(device);
-}
-
-/*
- * What a cut leaves of a write on its way may differ from its checksums on all devices, and ends the
- * log. A record from before the newest generation was there, and so may be one that cannot be read.
- * Blocks of it that nobody has are given up only on request.
- */
-static bool adopts_parts(struct spek_augment_unit *unit, const struct recovery *recovery)
-{
-	bool was_there = spek_augment_is_short(&unit->machine);
+	struct window *window = &recovery->windows[device];
+	u32 number = recovery->next.header.blocks;
+	u8 *const *blocks = at_head(unit, device, window, 1 + number);
 	u32 i;
 
-	if (!recovery->headers || (!was_there && !recovery->unread_data))
-		return false;
-	for (i = 0; i < recovery->good.blocks; i++)
-		if (!recovery->blocks[i] &&
-		    !(unit->ends_unread && (was_there || (recovery->unread_data & 1U << i))))
-			return false;
-	return true;
+	for (i = 0; blocks && i < number; i++) {
+		u32 crc = spek_augment_block_crc(blocks[1 + i]);
+
+		spek_augment_next_block(&recovery->next, device, i,
+					is_unread(unit, window, 1 + i) ? NULL : &crc);
+	}
+}
+
+/* Look at all of these devices. */
+static void look_at(struct spek_augment_unit *unit, u32 devices, struct recovery *recovery,
+		    void (*part)(struct spek_augment_unit *unit, u32 device,
+				 struct recovery *recovery))
+{
+	u32 device;
+
+	for (device = 0; device <= unit->config.nr_members; device++)
+		if (devices & spek_augment_bit(device))
+			part(unit, device, recovery);
 }
 
 static bool adopt_next(struct spek_augment_unit *unit, struct recovery *recovery)
 {
 	u32 readable = recovery->scan.present & ~recovery->scan.stale;
-	u32 device;
+	struct spek_augment_next *next = &recovery->next;
 
-	recovery->unread = 0;
-	recovery->headers = 0;
-	recovery->holders = 0;
-	recovery->unread_data = 0;
-	memset(recovery->blocks, 0, sizeof(recovery->blocks));
-	for (device = 0; device <= unit->config.nr_members; device++)
-		if ((readable & spek_augment_bit(device)) && has_header(unit, device, recovery))
-			look_at_data(unit, device, recovery);
-	if (recovery->holders)
-		spek_augment_adopt(&unit->machine, &recovery->good, recovery->holders);
-	else if (adopts_parts(unit, recovery))
-		spek_augment_adopt_parts(&unit->machine, &recovery->good, recovery->headers,
-					 recovery->blocks);
-	else
-		return false;
-	return true;
+	spek_augment_next_begin(next);
+	look_at(unit, readable, recovery, look_at_header);
+	look_at(unit, next->headers, recovery, look_at_data);
+	look_at(unit, spek_augment_next_others(next, readable), recovery, look_at_data);
+	return spek_augment_next_adopt(&unit->machine, next, unit->ends_unread);
 }
 
 static int recover(struct spek_augment_unit *unit, struct recovery *recovery,
@@ -434,12 +376,12 @@ static int recover(struct spek_augment_unit *unit, struct recovery *recovery,
 			return spek_refuse(refusal, 0, SPEK_AUGMENT_UNNAMED, -EINTR,
 					   "Recovery was interrupted.");
 	}
-	if (recovery->is_beyond)
+	if (recovery->next.is_beyond)
 		return spek_refuse(refusal, 0, SPEK_AUGMENT_RAID, -ERANGE,
 				   "The log has data beyond its end: it is another RAID, or has shrunk.");
 	if (!unit->ends_unread &&
-	    spek_augment_is_unknown(&recovery->scan, recovery->unread))
-		return spek_refuse(refusal, 0, __ffs(recovery->unread), -EIO,
+	    spek_augment_is_unknown(&recovery->scan, recovery->next.unread))
+		return spek_refuse(refusal, 0, __ffs(recovery->next.unread), -EIO,
 				   "The log cannot be read on, and who else may have it is missing or cannot be read either; the feature unread end gives up what follows.");
 	if (!unit->ends_unread && spek_augment_is_short(&unit->machine))
 		return spek_refuse(refusal, 0, SPEK_AUGMENT_UNNAMED, -EIO,

@@ -598,6 +598,24 @@ struct spek_augment_scan {
 	u32 seen;
 };
 
+/**
+ * struct spek_augment_next - what the devices have of the next record of the log
+ * @header: its header
+ * @headers: bitmap of devices that have the header
+ * @unread: bitmap of devices that may have the record, but could not be read
+ * @blocks: for each block of data a bitmap of devices that have it
+ * @unread_data: bitmap of blocks of data that a device with the header could not read
+ * @is_beyond: a record is beyond the end of the RAID
+ */
+struct spek_augment_next {
+	struct spek_augment_header header;
+	u32 headers;
+	u32 unread;
+	u32 blocks[SPEK_AUGMENT_RECORD_BLOCKS];
+	u32 unread_data;
+	bool is_beyond;
+};
+
 int spek_augment_check(const struct spek_augment_config *config, struct spek_refusal *refusal);
 size_t spek_augment_bytes(const struct spek_augment_config *config);
 void spek_augment_init(struct spek_augment *m, const struct spek_augment_config *config,
@@ -634,6 +652,14 @@ void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header
 			u32 devices);
 void spek_augment_adopt_parts(struct spek_augment *m, const struct spek_augment_header *header,
 			      u32 devices, const u32 *blocks);
+void spek_augment_next_begin(struct spek_augment_next *next);
+void spek_augment_next_header(const struct spek_augment *m, struct spek_augment_next *next,
+			      u32 device, const u8 *block);
+void spek_augment_next_block(struct spek_augment_next *next, u32 device, u32 i, const u32 *crc);
+u32 spek_augment_next_holders(const struct spek_augment_next *next);
+u32 spek_augment_next_others(const struct spek_augment_next *next, u32 readable);
+bool spek_augment_next_adopt(struct spek_augment *m, const struct spek_augment_next *next,
+			     bool gives_up);
 bool spek_augment_is_short(const struct spek_augment *m);
 void spek_augment_start(struct spek_augment *m, u64 now_ns);
 

@@ -5,14 +5,13 @@
  *	spek_augment_choose(config, supers, found, &scan, refusal);
  *	spek_augment_recover(m, &scan);
  *	do {
- *		at m->head of each device that is present and not stale, a block that decodes to
- *		a header that spek_augment_expects() and whose data have its checksums, counts
- *		spek_augment_adopt(m, &header, devices on which it counts);
- *	} until there is none;
+ *		spek_augment_next_begin(&next);
+ *		spek_augment_next_header() of each device that is present and not stale: what is at
+ *		m->head;
+ *		spek_augment_next_block() of each device with the header, then of the devices of
+ *		spek_augment_next_others(): what is behind it;
+ *	} while (spek_augment_next_adopt(m, &next, gives_up));
  *	spek_augment_start(m, now_ns);
- *
- * If no device has all of a record that has been there for sure, spek_augment_adopt_parts() takes what
- * each of them has.
  *
  * Before it serves bios, the machine copies records that are on one device only: a bio could read
  * them, and the next failure lose them. Then it begins a generation, because devices may have later

@@ -492,37 +492,34 @@ void rig_submit(u32 op, u32 block, u32 blocks, bool is_check)
 
 /* ---- power ---- */
 
-static bool is_intact(u32 device, const struct spek_augment_header *header)
+static void look_at_data(u32 devices, struct spek_augment_next *next)
 {
 	u32 first = SPEK_AUGMENT_LOG_START + rig.machine.head + 1;
-	u32 i;
+	u32 device, i;
 
-	for (i = 0; i < header->blocks; i++)
-		if (crc_of(device_read(&rig.devices[device], first + i)) != header->crc[i])
-			return false;
-	return true;
+	for (device = 0; device < DEVICES; device++)
+		for (i = 0; (devices >> device & 1) && i < next->header.blocks; i++) {
+			u32 crc = crc_of(device_read(&rig.devices[device], first + i));
+
+			spek_augment_next_block(next, device, i, &crc);
+		}
 }
 
 static bool adopt_next(u32 readable)
 {
 	u32 place = SPEK_AUGMENT_LOG_START + rig.machine.head;
-	struct spek_augment_header header, good;
-	u32 device, holders = 0;
+	struct spek_augment_next next = { 0 };
+	u32 device;
 
-	for (device = 0; device < DEVICES; device++) {
-		if (!(readable >> device & 1) ||
-		    !spek_augment_header_decode(device_read(&rig.devices[device], place),
-						&header) ||
-		    !spek_augment_expects(&rig.machine, &header) || !is_intact(device, &header))
-			continue;
-		good = header;
-		holders |= 1U << device;
-	}
-	if (!holders)
-		return false;
-	trace_adopt(&good, holders);
-	spek_augment_adopt(&rig.machine, &good, holders);
-	return true;
+	for (device = 0; device < DEVICES; device++)
+		if (readable >> device & 1)
+			spek_augment_next_header(&rig.machine, &next, device,
+						 device_read(&rig.devices[device], place));
+	look_at_data(next.headers, &next);
+	look_at_data(spek_augment_next_others(&next, readable), &next);
+	if (spek_augment_next_holders(&next))
+		trace_adopt(&next.header, spek_augment_next_holders(&next));
+	return spek_augment_next_adopt(&rig.machine, &next, false);
 }
 
 static int choose(u32 absent, struct spek_augment_scan *scan, struct spek_refusal *refusal)
