@@ -246,7 +246,7 @@ static void recover(u32 ssd_blocks, u32 records, u32 blocks)
 			if (!spek_augment_header_decode(encoded, &header) ||
 			    !spek_augment_expects(&machine, &header))
 				fail("A record does not count.");
-		spek_augment_adopt(&machine, &header, 3);
+		spek_augment_adopt(&machine, &header, 3, NULL);
 	}
 	dirty = machine.dirty;
 	spek_augment_start(&machine, 0);

@@ -426,7 +426,8 @@ struct spek_augment_mend_part {
  * @first: header entry of the first record; the entries of headers are linked
  * @last: header entry of the last record
  * @begun: blocks of the first record, header included, whose copy has begun
- * @to: device to which the first record is copied
+ * @from: device from which the first record is copied
+ * @to: device to which it is copied
  * @pending: parts in flight
  * @parts: these, by their buffer
  */
@@ -434,6 +435,7 @@ struct spek_augment_mend {
 	u32 first;
 	u32 last;
 	u32 begun;
+	u32 from;
 	u32 to;
 	u32 pending;
 	struct spek_augment_mend_part parts[SPEK_AUGMENT_STAGES];
@@ -649,7 +651,7 @@ void spek_augment_recover(struct spek_augment *m, const struct spek_augment_scan
 bool spek_augment_expects(const struct spek_augment *m, const struct spek_augment_header *header);
 bool spek_augment_is_beyond(const struct spek_augment *m, const struct spek_augment_header *header);
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
-			u32 devices);
+			u32 devices, const u32 *blocks);
 void spek_augment_adopt_parts(struct spek_augment *m, const struct spek_augment_header *header,
 			      u32 devices, const u32 *blocks);
 void spek_augment_next_begin(struct spek_augment_next *next);

@@ -66,15 +66,20 @@ static void begin_part(struct spek_augment *m)
 
 	if (blocks > SPEK_AUGMENT_STAGE_BLOCKS - stage_block)
 		blocks = SPEK_AUGMENT_STAGE_BLOCKS - stage_block;
-	/* A record is valid only as a whole on one member: choose the member once. */
-	if (!mend->begun)
+	/*
+	 * A record is valid only as a whole on one member: choose the member once. What a block of
+	 * data can be read from need not have all of the record.
+	 */
+	if (!mend->begun) {
+		mend->from = spek_augment_source(m, mend->first);
 		mend->to = header->state & SPEK_AUGMENT_NO_SSD ? SPEK_AUGMENT_SSD :
 								 spek_augment_any_mirror(m);
+	}
 	part->header = mend->first;
 	part->first = mend->first + mend->begun;
 	part->blocks = blocks;
 	part->end = part->first + blocks;
-	part->from = spek_augment_source(m, part->first);
+	part->from = mend->from;
 	part->to = mend->to;
 	part->reads = 0;
 	part->is_repeat = false;

@@ -103,7 +103,14 @@ u32 spek_augment_next_holders(const struct spek_augment_next *next)
  */
 u32 spek_augment_next_others(const struct spek_augment_next *next, u32 readable)
 {
-	return next->headers && !spek_augment_next_holders(next) ? readable & ~next->headers : 0;
+	u32 others = readable & ~next->headers;
+
+	if (!next->headers)
+		return 0;
+	/* Most members without a header of a record that others have have nothing of it. */
+	if (spek_augment_next_holders(next))
+		others &= next->unread | spek_augment_bit(SPEK_AUGMENT_SSD);
+	return others;
 }
 
 /*
@@ -140,7 +147,7 @@ bool spek_augment_next_adopt(struct spek_augment *m, const struct spek_augment_n
 	u32 holders = spek_augment_next_holders(next);
 
 	if (holders)
-		spek_augment_adopt(m, &next->header, holders);
+		spek_augment_adopt(m, &next->header, holders, next->blocks);
 	else if (adopts_parts(m, next, gives_up))
 		spek_augment_adopt_parts(m, &next->header, next->headers, next->blocks);
 	else

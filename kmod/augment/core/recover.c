@@ -312,16 +312,38 @@ static u32 adopt(struct spek_augment *m, const struct spek_augment_header *heade
 	return first;
 }
 
+/* Note which devices have an entry besides those that have all of its record. */
+static void note_others(struct spek_augment_entry *entry, u32 devices)
+{
+	u32 mirror = first_member(devices);
+
+	if (devices & spek_augment_bit(SPEK_AUGMENT_SSD))
+		entry->state &= ~SPEK_AUGMENT_NO_SSD;
+	if ((entry->state & SPEK_AUGMENT_NO_MIRROR) && mirror != SPEK_AUGMENT_RAID) {
+		entry->state &= ~SPEK_AUGMENT_NO_MIRROR;
+		entry->member = mirror;
+	}
+}
+
 /**
  * spek_augment_adopt() - take a record over
  * @m: recovering
  * @header: the record that it expects
  * @devices: bitmap of devices that have all of it; not 0
+ * @blocks: for each block of data a bitmap of devices that have it, or NULL: only @devices have any
+ *
+ * If the SSD or the members have no whole record, it is copied to them. Until then, and if a device
+ * fails meanwhile, what they have of it is a second copy.
  */
 void spek_augment_adopt(struct spek_augment *m, const struct spek_augment_header *header,
-			u32 devices)
+			u32 devices, const u32 *blocks)
 {
-	spek_augment_mend_note(m, adopt(m, header, devices));
+	u32 first = adopt(m, header, devices);
+	u32 i;
+
+	spek_augment_mend_note(m, first);
+	for (i = 0; blocks && i < header->blocks; i++)
+		note_others(&m->entries[first + 1 + i], blocks[i]);
 }
 
 /**

@@ -68,7 +68,7 @@ class Machine:
 
     def adopt(self, header: Any) -> None:
         """Take a record over."""
-        self.lib.spek_augment_adopt(self.machine, header, self.holders)
+        self.lib.spek_augment_adopt(self.machine, header, self.holders, self.ffi.NULL)
 
     def superblocks(self, config: Any) -> tuple[Any, Any]:
         """What is on the devices: two superblocks for each, and a bitmap of those present."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from lib.core.augment_machine import READ, SSD
-from lib.core.augment_reading import FIRST, LOG_START, MIRROR, NORMAL, Read, Reading
+from lib.core.augment_reading import FIRST, LOG_START, MIRROR, NORMAL, PASSING, Read, Reading
 
 BLOCKS = Reading.length
 HEADER = LOG_START
@@ -25,12 +25,20 @@ Place = tuple[int, int]
 class Worn(Reading):
     """A log of one record, on the SSD and on a mirror, that the devices do not return whole.
 
-    @unread: what cannot be read. @wrong: what is read without an error, and is something else."""
+    @unread: what cannot be read. @wrong: what is read without an error, and is something else.
+    @later: what cannot be read after the record is taken over. @loses: device that is lost
+    then."""
 
     def __init__(
-        self, unread: set[Place], wrong: set[Place] | None = None, gives_up: bool = False
+        self,
+        unread: set[Place],
+        wrong: set[Place] | None = None,
+        gives_up: bool = False,
+        later: set[Place] | None = None,
+        loses: int | None = None,
     ) -> None:
         self.unread, self.wrong, self.gives_up = unread, wrong or set(), gives_up
+        self.later, self.loses = later or set(), loses
         self.adopts = False
         super().__init__(self.is_worn)
 
@@ -70,15 +78,27 @@ class Worn(Reading):
         self.look_at_data(self.next.headers)
         self.look_at_data(self.lib.spek_augment_next_others(self.next, (1 << len(ALL)) - 1))
         self.adopts = bool(self.lib.spek_augment_next_adopt(self.machine, self.next, self.gives_up))
+        self.unread = self.unread | self.later
+
+    def end_all(self) -> None:
+        if self.loses is not None:
+            self.lib.spek_augment_lose(self.machine, self.now_ns, self.loses)
+            self.run()
+            self.loses = None
+        super().end_all()
 
     def assert_all_is_there(self) -> None:
-        assert self.adopts
-        assert (self.mode, self.lost()) == (NORMAL, [])
+        assert self.mode == NORMAL
         if self.machine.dirty:
             self.lib.spek_augment_destage_all(self.machine, self.now_ns)
             self.run()
             self.end_all()
-        assert self.machine.dirty == 0
+        self.assert_drained()
+
+    def assert_drained(self) -> None:
+        assert self.adopts
+        assert self.mode in (NORMAL, PASSING)
+        assert (self.machine.dirty, self.lost()) == (0, [])
         assert self.destaged == set(range(FIRST, FIRST + BLOCKS))
 
 
@@ -143,3 +163,41 @@ def test_a_whole_record_is_taken_as_it_is() -> None:
     assert machine.lib.spek_augment_next_others(machine.next, 31) == 0
     assert machine.next.headers == 1 << SSD | 1 << MIRROR
     machine.assert_all_is_there()
+
+
+@pytest.mark.parametrize(("lacking", "whole"), PAIRS)
+@pytest.mark.parametrize("bad", [DATA[5], HEADER])
+def test_blocks_of_a_record_that_is_not_whole_are_a_second_copy(
+    lacking: int, whole: int, bad: int
+) -> None:
+    """A block of the device that has all cannot be read any more: the other one has it still."""
+    for place in (DATA[4], DATA[-1]):
+        machine = Worn({(lacking, bad)}, later={(whole, place)})
+        assert (lacking, place, 1) in machine.reads
+        machine.assert_all_is_there()
+
+
+@pytest.mark.parametrize(("lacking", "whole"), PAIRS)
+def test_a_device_with_all_of_a_record_that_is_lost_takes_what_no_other_one_has(
+    lacking: int, whole: int
+) -> None:
+    bad = {(lacking, DATA[5]), (lacking, DATA[7])}
+    machine = Worn(bad, loses=whole)
+    assert machine.lost() == [FIRST + 5, FIRST + 7]
+    assert machine.destaged == set(range(FIRST, FIRST + BLOCKS)) - {FIRST + 5, FIRST + 7}
+    Worn({(lacking, HEADER)}, loses=whole).assert_drained()
+
+
+@pytest.mark.parametrize(("lacking", "whole"), PAIRS)
+def test_a_record_of_which_a_device_has_a_part_is_copied_from_one_that_has_all(
+    lacking: int, whole: int
+) -> None:
+    machine = Worn({(lacking, HEADER)})
+    assert machine.mode == NORMAL
+    assert {read[0] for read in machine.reads} == {whole}
+    # The copy can be read where it was written.
+    machine.unread = set()
+    machine.lib.spek_augment_lose(machine.machine, machine.now_ns, whole)
+    machine.run()
+    machine.end_all()
+    machine.assert_drained()

@@ -285,7 +285,7 @@ def records_in_c(images: Images) -> list[tuple[int, int, int]]:
                     good = ffi.new("struct spek_augment_header *", header[0])
             if taken_over is None:
                 return records
-            lib.spek_augment_adopt(machine, good, devices)
+            lib.spek_augment_adopt(machine, good, devices, ffi.NULL)
             records.append(taken_over)
 
 
