@@ -240,20 +240,21 @@ static void prepare_write(struct spek_augment_unit *unit, struct spek_augment_pa
 		add_blocks(part, stage_of(unit, io), blocks);
 }
 
-static bool is_intact(const struct spek_augment_unit *unit, const struct spek_augment_io *io)
+static int check_copy(const struct spek_augment_unit *unit, const struct spek_augment_io *io)
 {
 	u8 *const *blocks = stage_of(unit, io);
 	u32 crc[SPEK_AUGMENT_STAGE_BLOCKS];
 	u32 i;
+	int err;
 
 	for (i = 0; i < io->blocks; i++)
 		crc[i] = spek_augment_block_crc(blocks[i]);
 	blocks = &unit->stages[io->stage * SPEK_AUGMENT_STAGE_BLOCKS];
-	if (spek_augment_is_copy(&unit->machine, io->tag, blocks[0], crc))
-		return true;
-	DMERR_LIMIT("%s: what is read of the log at block %llu is not what is there",
-		    dm_table_device_name(unit->ti->table), io->block);
-	return false;
+	err = spek_augment_check_copy(&unit->machine, io->tag, blocks[0], crc);
+	if (err)
+		DMERR_LIMIT("%s: what is read of the log at block %llu is not what is there",
+			    dm_table_device_name(unit->ti->table), io->block);
+	return err;
 }
 
 static int prepare_read(struct spek_augment_unit *unit, struct spek_augment_part *part,
@@ -304,8 +305,10 @@ static int prepare(struct spek_augment_unit *unit, struct spek_augment_part *par
 		encode(unit, part);
 	if (!bdev || (unit->gone & spek_augment_bit(io->device)))
 		return -ENODEV;
-	if (io->is_copy && !is_intact(unit, io))
-		return SPEK_AUGMENT_DAMAGED;
+	if (io->is_copy)
+		err = check_copy(unit, io);
+	if (err)
+		return err;
 	if (io->op == SPEK_AUGMENT_READ)
 		err = prepare_read(unit, part, bdev);
 	else if (io->op == SPEK_AUGMENT_WRITE)

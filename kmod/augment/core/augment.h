@@ -51,8 +51,12 @@
 #define SPEK_AUGMENT_MISSES		4096
 #define SPEK_AUGMENT_NONE		0xffffffffU
 #define SPEK_AUGMENT_NEVER		(~0ULL)
-/* End of an I/O that is not sent because it is a copy of something else. No device ends one so. */
+/*
+ * Ends of an I/O that is not sent because it is a copy of something else, or because what was read
+ * in place of the record's header is no header. No device ends one so.
+ */
 #define SPEK_AUGMENT_DAMAGED		(-EBADMSG)
+#define SPEK_AUGMENT_HEADLESS		(-EUCLEAN)
 
 enum spek_augment_op {
 	SPEK_AUGMENT_READ,
@@ -160,7 +164,7 @@ struct spek_augment_bio {
  * @fua: forced unit access
  * @preflush: flush the device first
  * @encoded: the first block is what spek_augment_encode() makes; the bio's data follow
- * @is_copy: a write of what was read: to be sent only if spek_augment_is_copy()
+ * @is_copy: a write of what was read: to be sent only after spek_augment_check_copy()
  * @record: number of the record with that header, below SPEK_AUGMENT_RECORDS; the same for the
  *	SSD, which comes first, and for the mirror, until both writes have ended;
  *	SPEK_AUGMENT_NONE: none
@@ -636,7 +640,7 @@ void spek_augment_destage_all(struct spek_augment *m, u64 now_ns);
 bool spek_augment_next_io(struct spek_augment *m, struct spek_augment_io *io);
 bool spek_augment_next_answer(struct spek_augment *m, struct spek_augment_answer *answer);
 void spek_augment_encode(const struct spek_augment *m, u32 tag, u8 *to);
-bool spek_augment_is_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc);
+int spek_augment_check_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc);
 u32 spek_augment_lost(const struct spek_augment *m);
 bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block);
 int spek_augment_forget(struct spek_augment *m);

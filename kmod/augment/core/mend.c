@@ -131,8 +131,9 @@ static void next_block(struct spek_augment *m, u32 stage)
 
 /*
  * Read a part once more, now block by block: the failure of one block says nothing of the others.
- * What fails again the other device cannot give, and the log is drained. Without their header, blocks
- * cannot be compared with their checksums; they are left to the drain, as they were intact before.
+ * What fails again the other device cannot give, and the log is drained. Without their header, be it
+ * unreadable or damaged, blocks cannot be compared with their checksums; they are left to the drain,
+ * as they were intact before.
  */
 static void part_failed(struct spek_augment *m, u32 stage)
 {
@@ -188,7 +189,9 @@ static void write_end(struct spek_augment *m, const struct spek_augment_slot *sl
 	u32 device = slot->io.device;
 	u32 i;
 
-	if (error == SPEK_AUGMENT_DAMAGED) {
+	if (error == SPEK_AUGMENT_HEADLESS)
+		m->mend.parts[stage].lacks_header = true;
+	if (error == SPEK_AUGMENT_DAMAGED || error == SPEK_AUGMENT_HEADLESS) {
 		part_failed(m, stage);
 		return;
 	}
@@ -211,7 +214,7 @@ static void write_end(struct spek_augment *m, const struct spek_augment_slot *sl
 }
 
 /**
- * spek_augment_is_copy() - check that a buffer has what the log has, before it is written
+ * spek_augment_check_copy() - check that a buffer has what the log has, before it is written
  * @m: machine
  * @tag: I/O that @is_copy
  * @block: first block of its buffer, the header of the record
@@ -222,29 +225,30 @@ static void write_end(struct spek_augment *m, const struct spek_augment_slot *sl
  * that is read from then on. A read of another place may return an intact record, even of the same
  * blocks of the RAID.
  *
- * Return: false if the I/O must not be sent; it ends with SPEK_AUGMENT_DAMAGED.
+ * Return: 0, or SPEK_AUGMENT_DAMAGED or _HEADLESS, with which the I/O ends without being sent.
  */
-bool spek_augment_is_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc)
+int spek_augment_check_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc)
 {
 	const struct spek_augment_mend_part *part = &m->mend.parts[m->slots[tag].io.stage];
 	u32 done = part->first - part->header;
 	struct spek_augment_header header;
 	u32 i;
 
-	if (!spek_augment_header_decode(block, &header) ||
-	    header.blocks != m->entries[part->header].low || header.seq < m->tail_seq ||
+	if (!spek_augment_header_decode(block, &header))
+		return SPEK_AUGMENT_HEADLESS;
+	if (header.blocks != m->entries[part->header].low || header.seq < m->tail_seq ||
 	    header.seq > m->issued_seq || (u16)header.seq != m->entries[part->header].high ||
 	    header.generation != spek_augment_generation_of(m, header.seq))
-		return false;
+		return SPEK_AUGMENT_DAMAGED;
 	for (i = 0; i < sizeof(header.uuid); i++)
 		if (header.uuid[i] != m->config.uuid[i])
-			return false;
+			return SPEK_AUGMENT_DAMAGED;
 	if (header.blocks && header.block != spek_augment_block_of(&m->entries[part->header + 1]))
-		return false;
+		return SPEK_AUGMENT_DAMAGED;
 	for (i = done ? 0 : 1; i < part->blocks; i++)
 		if (crc[i] != header.crc[done + i - 1])
-			return false;
-	return true;
+			return SPEK_AUGMENT_DAMAGED;
+	return 0;
 }
 
 /**

@@ -197,10 +197,13 @@ def header_of(machine: Machine, **changes: Any) -> bytearray:
     return block
 
 
-def is_copy(machine: Machine, tag: int, header: bytearray, crc: Sequence[int]) -> bool:
+DAMAGED, HEADLESS = -errno.EBADMSG, -errno.EUCLEAN
+
+
+def check_copy(machine: Machine, tag: int, header: bytearray, crc: Sequence[int]) -> int:
     ffi = machine.ffi
     block = ffi.from_buffer("u8[]", header)
-    return bool(machine.lib.spek_augment_is_copy(machine.machine, tag, block, list(crc)))
+    return int(machine.lib.spek_augment_check_copy(machine.machine, tag, block, list(crc)))
 
 
 def copying() -> tuple[Wide, list[Any]]:
@@ -225,18 +228,18 @@ def test_a_copy_has_the_checksums_of_its_record() -> None:
         assert machine.machine.slots[tag].io.is_copy
         # Of the header itself, in the first block of the first part, it is not used.
         crc = [7, *CRC][place : place + sent[3]]
-        assert is_copy(machine, tag, header_of(machine), crc)
+        assert check_copy(machine, tag, header_of(machine), crc) == 0
         for index in range(place == 0, sent[3]):
             wrong = [each ^ (at == index) for at, each in enumerate(crc)]
-            assert not is_copy(machine, tag, header_of(machine), wrong), (place, index)
+            assert check_copy(machine, tag, header_of(machine), wrong) == DAMAGED, (place, index)
         for changes in (
             {"uuid": bytes(16)}, {"generation": 2}, {"seq": 2}, {"seq": 0}, {"block": 71},
             {"blocks": 31, "crc": CRC[:31]},
         ):  # fmt: skip
-            assert not is_copy(machine, tag, header_of(machine, **changes), crc), changes
+            assert check_copy(machine, tag, header_of(machine, **changes), crc) == DAMAGED, changes
         torn = header_of(machine)
         torn[40] ^= 1
-        assert not is_copy(machine, tag, torn, crc)
+        assert check_copy(machine, tag, torn, crc) == HEADLESS
 
 
 def test_a_copy_is_of_the_record_at_its_place() -> None:
@@ -247,17 +250,17 @@ def test_a_copy_is_of_the_record_at_its_place() -> None:
     for number, sent in enumerate(machine.sent, start=1):
         for seq in (1, 2):
             header = header_of(machine, seq=seq, blocks=1, crc=CRC[:1])
-            assert is_copy(machine, sent[-1], header, [7, CRC[0]]) == (seq == number)
+            assert (check_copy(machine, sent[-1], header, [7, CRC[0]]) == 0) == (seq == number)
 
 
-def end_copies(machine: Machine, wrong: set[int]) -> list[Any]:
+def end_copies(machine: Machine, wrong: set[int], error: int = DAMAGED) -> list[Any]:
     """End all I/O; copies of these blocks of the log are of something else."""
     issued = []
     while machine.sent:
         sent = op, device, block, blocks, _ = machine.sent[0]
         is_wrong = op == WRITE and device == 1 and wrong & set(range(block, block + blocks))
         issued.append(sent)
-        machine.end(sent, -errno.EBADMSG if is_wrong else 0)
+        machine.end(sent, error if is_wrong else 0)
     return issued
 
 
@@ -284,6 +287,28 @@ def test_what_is_on_one_device_and_is_read_wrongly_twice_is_lost(place: int) -> 
     assert block[0] == Wide.adopted[0] + place - 1
     # No device is to blame for good: the next restart may read it.
     assert machine.machine.live == (1 << len(DEVICES)) - 1
+
+
+@pytest.mark.parametrize("place", [0, 1, 15, 16, 31, 32])
+def test_of_a_record_whose_header_is_read_wrongly_twice_nothing_is_lost(place: int) -> None:
+    """Its blocks were intact before, and are left to the drain as those under a header that cannot
+    be read."""
+    machine = Wide()
+    issued = end_copies(machine, {LOG_START + place}, HEADLESS)
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 0)
+    assert machine.stats.destaged == Wide.length
+    assert machine.machine.mend.pending == 0
+    assert [sent[:2] for sent in issued].count((WRITE, RAID)) >= 1
+
+
+@pytest.mark.parametrize("part", range(len(PARTS)))
+@pytest.mark.parametrize("error", [DAMAGED, HEADLESS])
+def test_what_is_read_wrongly_once_is_copied(part: int, error: int) -> None:
+    machine, writes = copying()
+    for number, sent in enumerate(writes):
+        machine.end(sent, error if number == part else 0)
+    end_copies(machine, set())
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, Wide.length)
 
 
 def end_reads_of(machine: Machine, bad: tuple[int, int] | None) -> list[Any]:

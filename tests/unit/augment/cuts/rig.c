@@ -73,30 +73,30 @@ static void read_blocks(const struct spek_augment_io *io)
 		garble(io, stages[io->stage]);
 }
 
-static bool is_copy(const struct spek_augment_io *io)
+static int check_copy(const struct spek_augment_io *io)
 {
 	u8 (*stage)[BYTES] = stages[io->stage];
 	u32 crc[SPEK_AUGMENT_STAGE_BLOCKS];
-	bool is_taken;
 	u32 i;
+	int err;
 
 	for (i = 0; i < io->blocks; i++)
 		crc[i] = crc_of(stage[io->stage_block + i]);
-	is_taken = spek_augment_is_copy(&rig.machine, io->tag, stage[0], crc);
-	if (is_taken != garble_is_intact(io, stage))
-		rig_fail(is_taken ? "a wrong copy is taken" : "an intact copy is refused",
+	err = spek_augment_check_copy(&rig.machine, io->tag, stage[0], crc);
+	if (!err != garble_is_intact(io, stage))
+		rig_fail(err ? "an intact copy is refused" : "a wrong copy is taken",
 			 io->block, io->blocks);
-	return is_taken;
+	return err;
 }
 
 /* A copy that is not sent: what it has of dirty blocks may be nowhere else. */
-static void refuse_copy(const struct spek_augment_io *io)
+static void refuse_copy(const struct spek_augment_io *io, int err)
 {
 	u32 entry = io->block - SPEK_AUGMENT_LOG_START;
 	u32 i;
 
 	rig.counts.garbled++;
-	spek_augment_complete(&rig.machine, rig.now_ns, io->tag, SPEK_AUGMENT_DAMAGED);
+	spek_augment_complete(&rig.machine, rig.now_ns, io->tag, err);
 	for (i = 0; i < io->blocks; i++)
 		if (spek_augment_state(&rig.machine.entries[entry + i]) == SPEK_AUGMENT_DIRTY &&
 		    spek_augment_source(&rig.machine, entry + i) == SPEK_AUGMENT_NONE)
@@ -175,10 +175,12 @@ void rig_take(void)
 	if (rig.machine.mode == SPEK_AUGMENT_NORMAL || rig.machine.mode == SPEK_AUGMENT_PASSING)
 		rig.in_use = rig.machine.super.devices;
 	while (spek_augment_next_io(&rig.machine, &io)) {
-		if (!io.is_copy || is_copy(&io))
-			issue(&io);
+		int err = io.is_copy ? check_copy(&io) : 0;
+
+		if (err)
+			refuse_copy(&io, err);
 		else
-			refuse_copy(&io);
+			issue(&io);
 	}
 	check_waiting(&rig.machine);
 }
