@@ -8,7 +8,7 @@
  *
  * A bio that the SSD cannot read goes to the worker after its hold is in the list: the worker puts
  * it back into the state in which it came, and tells the machine of the failure before it submits
- * the bio, so that the bio is not read from there again.
+ * the bio, so that a clean block is not read from there again.
  *
  * Lifetime: a hold is the bio's from map to its end. Device mapper waits for its bios before it
  * suspends, so that no end comes after that.

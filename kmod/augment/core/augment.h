@@ -300,7 +300,7 @@ struct spek_augment_request {
  * @purpose: whose it is
  * @entry: first entry that it reads or fills
  * @index: number of the record, run or bio
- * @is_repeat: a read that has failed once
+ * @is_repeat: a read that has failed once, on this device or on the other one that has a copy
  */
 struct spek_augment_slot {
 	struct spek_augment_io io;

@@ -411,18 +411,38 @@ void spek_augment_destage_step(struct spek_augment *m)
 		move(m);
 }
 
+/*
+ * Each device that has the block is asked twice, the SSD first. Only then are its copies written off,
+ * all together: if one can be read, the other may still be needed, when the RAID is not written.
+ */
+static void read_failed(struct spek_augment *m, const struct spek_augment_slot *slot)
+{
+	u32 device = slot->io.device;
+	u32 source = SPEK_AUGMENT_NONE;
+
+	if (!slot->is_repeat && (m->live & spek_augment_bit(device))) {
+		read_from(m, slot->index, slot->io.stage_block, device)->is_repeat = true;
+		return;
+	}
+	if (device == SPEK_AUGMENT_SSD)
+		source = spek_augment_other(m, slot->entry, device);
+	if (source != SPEK_AUGMENT_NONE) {
+		read_from(m, slot->index, slot->io.stage_block, source);
+		return;
+	}
+	spek_augment_read_failed(m, slot->entry, SPEK_AUGMENT_SSD);
+	spek_augment_read_failed(m, slot->entry, device);
+	read_item(m, slot->index, slot->io.stage_block);
+}
+
 static void read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
 {
 	struct spek_augment_run *run = &m->destage.runs[slot->index];
 	struct spek_augment_slot *write;
 
 	run->reads--;
-	if (error && !slot->is_repeat && (m->live & spek_augment_bit(slot->io.device))) {
-		read_from(m, slot->index, slot->io.stage_block, slot->io.device)->is_repeat = true;
-	} else if (error) {
-		spek_augment_read_failed(m, slot->entry, slot->io.device);
-		read_item(m, slot->index, slot->io.stage_block);
-	}
+	if (error)
+		read_failed(m, slot);
 	if (run->reads)
 		return;
 	if (run->is_void) {

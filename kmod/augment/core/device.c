@@ -3,7 +3,7 @@
 #include "machine.h"
 
 /**
- * spek_augment_read_failed() - note that a device cannot read a block
+ * spek_augment_read_failed() - do without a copy that a device cannot read
  * @m: machine
  * @entry: the block's entry
  * @device: SSD or member
@@ -18,25 +18,26 @@ void spek_augment_read_failed(struct spek_augment *m, u32 entry, u32 device)
 }
 
 /**
- * spek_augment_is_last() - ask whether no other device has a dirty block
+ * spek_augment_other() - choose the device to read an entry from that another one could not read
  * @m: machine
- * @entry: the block's entry
+ * @entry: entry of the log
  * @device: SSD or member that could not read it
  *
- * Return: true if the block would be lost if this device were not asked again.
+ * Return: device, or SPEK_AUGMENT_NONE if there is no other copy.
  */
-bool spek_augment_is_last(const struct spek_augment *m, u32 entry, u32 device)
+u32 spek_augment_other(const struct spek_augment *m, u32 entry, u32 device)
 {
-	const struct spek_augment_entry *failed = &m->entries[entry];
-	u32 mirror = spek_augment_mirror_of(failed);
+	const struct spek_augment_entry *wanted = &m->entries[entry];
+	u32 lacks = SPEK_AUGMENT_NO_SSD;
+	u32 source = SPEK_AUGMENT_SSD;
 
-	if (spek_augment_state(failed) != SPEK_AUGMENT_DIRTY)
-		return false;
-	if (device == SPEK_AUGMENT_SSD)
-		return (failed->state & SPEK_AUGMENT_NO_MIRROR) ||
-		       !(m->live & spek_augment_bit(mirror));
-	return (failed->state & SPEK_AUGMENT_NO_SSD) ||
-	       !(m->live & spek_augment_bit(SPEK_AUGMENT_SSD));
+	if (device == SPEK_AUGMENT_SSD) {
+		lacks = SPEK_AUGMENT_NO_MIRROR;
+		source = spek_augment_mirror_of(wanted);
+	}
+	if ((wanted->state & lacks) || !(m->live & spek_augment_bit(source)))
+		return SPEK_AUGMENT_NONE;
+	return source;
 }
 
 /**

@@ -29,6 +29,18 @@ void spek_augment_io_init(struct spek_augment *m)
 		spek_augment_push(m, &m->free_bios, i);
 }
 
+static void enqueue(struct spek_augment *m, struct spek_augment_slot *slot)
+{
+	u32 tag = slot->io.tag;
+
+	slot->next = SPEK_AUGMENT_NONE;
+	if (m->last_io == SPEK_AUGMENT_NONE)
+		m->first_io = tag;
+	else
+		m->slots[m->last_io].next = tag;
+	m->last_io = tag;
+}
+
 /**
  * spek_augment_io_new() - queue an I/O
  * @m: machine with a free slot
@@ -58,13 +70,23 @@ struct spek_augment_slot *spek_augment_io_new(struct spek_augment *m, u32 purpos
 	slot->io.bio = SPEK_AUGMENT_NONE;
 	slot->io.stage = SPEK_AUGMENT_NONE;
 	slot->io.tag = tag;
-	slot->next = SPEK_AUGMENT_NONE;
-	if (m->last_io == SPEK_AUGMENT_NONE)
-		m->first_io = tag;
-	else
-		m->slots[m->last_io].next = tag;
-	m->last_io = tag;
+	enqueue(m, slot);
 	return slot;
+}
+
+/**
+ * spek_augment_io_repeat() - queue an I/O that has ended once more
+ * @m: machine
+ * @slot: the I/O, which is not to be freed
+ * @device: device to send it to
+ *
+ * Takes no slot: there may be none, as the failure of a read is not foreseen.
+ */
+void spek_augment_io_repeat(struct spek_augment *m, struct spek_augment_slot *slot, u32 device)
+{
+	slot->io.device = device;
+	slot->is_repeat = true;
+	enqueue(m, slot);
 }
 
 /**

@@ -207,7 +207,10 @@ void spek_augment_complete(struct spek_augment *m, u64 now_ns, u32 tag, int erro
 	switch (slot->purpose) {
 	case SPEK_AUGMENT_FOR_HIT:
 	case SPEK_AUGMENT_FOR_MISS:
-		spek_augment_read_end(m, slot, error);
+		if (!spek_augment_read_end(m, slot, error)) {
+			advance(m, now_ns);
+			return;
+		}
 		break;
 	case SPEK_AUGMENT_FOR_PREFETCH:
 		spek_augment_prefetch_end(m, slot, error);

@@ -113,6 +113,7 @@ bool spek_augment_is_sequential(struct spek_augment *m, const struct spek_augmen
 void spek_augment_io_init(struct spek_augment *m);
 struct spek_augment_slot *spek_augment_io_new(struct spek_augment *m, u32 purpose, u32 op,
 					      u32 device, u64 block, u32 blocks);
+void spek_augment_io_repeat(struct spek_augment *m, struct spek_augment_slot *slot, u32 device);
 void spek_augment_io_free(struct spek_augment *m, u32 tag);
 u32 spek_augment_stage_take(struct spek_augment *m);
 void spek_augment_stage_put(struct spek_augment *m, u32 stage);
@@ -125,7 +126,7 @@ void spek_augment_request_end(struct spek_augment *m, u32 bio);
 
 /* read.c */
 bool spek_augment_read_step(struct spek_augment *m, u32 bio);
-void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
+bool spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 void spek_augment_prefetch_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 void spek_augment_copy_end(struct spek_augment *m, struct spek_augment_slot *slot, int error);
 
@@ -151,7 +152,7 @@ void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slo
 
 /* device.c */
 void spek_augment_read_failed(struct spek_augment *m, u32 entry, u32 device);
-bool spek_augment_is_last(const struct spek_augment *m, u32 entry, u32 device);
+u32 spek_augment_other(const struct spek_augment *m, u32 entry, u32 device);
 void spek_augment_drain(struct spek_augment *m);
 void spek_augment_drop(struct spek_augment *m, u32 device);
 void spek_augment_pause(struct spek_augment *m);

@@ -259,13 +259,32 @@ static void start_copies(struct spek_augment *m, const struct spek_augment_io *i
 }
 
 /*
- * Read again from the same device block by block, to see which it is, and a single one from the
- * other copy. The last copy of a dirty block is not given up for a read: destage asks for it again.
+ * Read a dirty block that a device could not read from its other copy. For this read only: the next one,
+ * and destage, ask the device again. Each of the two may be the last copy that is left by then.
+ */
+static bool repeat_hit(struct spek_augment *m, struct spek_augment_slot *slot)
+{
+	u32 source;
+
+	if (slot->io.blocks > 1 || slot->is_repeat ||
+	    spek_augment_state(&m->entries[slot->entry]) != SPEK_AUGMENT_DIRTY)
+		return false;
+	source = spek_augment_other(m, slot->entry, slot->io.device);
+	if (source == SPEK_AUGMENT_NONE)
+		return false;
+	spek_augment_io_repeat(m, slot, source);
+	return true;
+}
+
+/*
+ * Read again from the same device block by block, to see which it is. Of a single one that is dirty no
+ * copy is left to be asked; any other is on the RAID, or was written again.
  */
 static void hit_failed(struct spek_augment *m, const struct spek_augment_slot *slot,
 		       struct spek_augment_request *request)
 {
-	if (slot->io.blocks == 1 && spek_augment_is_last(m, slot->entry, slot->io.device)) {
+	if (slot->io.blocks == 1 &&
+	    spek_augment_state(&m->entries[slot->entry]) == SPEK_AUGMENT_DIRTY) {
 		request->error = -EIO;
 		return;
 	}
@@ -280,13 +299,17 @@ static void hit_failed(struct spek_augment *m, const struct spek_augment_slot *s
  * @m: machine
  * @slot: the I/O, a hit or a miss
  * @error: 0 or a negative errno
+ *
+ * Return: false if the I/O is queued once more.
  */
-void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
+bool spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
 {
 	struct spek_augment_request *request = &m->requests[slot->index];
 	u32 i;
 
 	if (slot->purpose == SPEK_AUGMENT_FOR_HIT) {
+		if (error && repeat_hit(m, slot))
+			return false;
 		if (error)
 			hit_failed(m, slot, request);
 		for (i = 0; i < slot->io.blocks; i++)
@@ -301,6 +324,7 @@ void spek_augment_read_end(struct spek_augment *m, struct spek_augment_slot *slo
 	}
 	request->parts--;
 	spek_augment_request_end(m, slot->index);
+	return true;
 }
 
 /**
@@ -364,8 +388,9 @@ void spek_augment_end_hit(struct spek_augment *m, const struct spek_augment_hit 
 	u32 i;
 
 	m->stats.errors += error != 0;
-	/* Of more than one block it is not known which. */
-	if (error && hit->blocks == 1 && !spek_augment_is_last(m, entry, SPEK_AUGMENT_SSD))
+	/* Of more than one block it is not known which. What is dirty keeps its copies. */
+	if (error && hit->blocks == 1 &&
+	    spek_augment_state(&m->entries[entry]) != SPEK_AUGMENT_DIRTY)
 		spek_augment_read_failed(m, entry, SPEK_AUGMENT_SSD);
 	for (i = 0; i < hit->blocks; i++)
 		unpin(m, entry + i);

@@ -8,10 +8,11 @@ if none has it, that block alone is lost, which is told, and all others are serv
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from lib.core.augment_machine import FLUSH, MEMBERS, READ, SSD, WRITE, Machine
+from lib.core.augment_machine import FLUSH, LOG, MEMBERS, RAID, READ, SSD, WRITE, Machine
 from lib.core.augment_reading import (
     FAILED,
     FIRST,
@@ -19,6 +20,7 @@ from lib.core.augment_reading import (
     MIRROR,
     NORMAL,
     PASSING,
+    RETRY_NS,
     FailsAt,
     Read,
     Reading,
@@ -217,7 +219,7 @@ class Written(Machine):
 
 
 def test_a_read_of_many_blocks_that_fails_tells_of_none() -> None:
-    """They are read one by one: only the one that fails is read from the mirror from then on."""
+    """They are read one by one, and only the one that fails from the mirror."""
 
     class Record(Written):
         def write(self, block: int) -> None:
@@ -234,10 +236,9 @@ def test_a_read_of_many_blocks_that_fails_tells_of_none() -> None:
     assert [sent[:4] for sent in singles] == [(READ, SSD, LOG_START + 1 + i, 1) for i in range(4)]
     for number, sent in enumerate(singles):
         machine.end(sent, -errno.EIO if number == 2 else 0)
-    devices = [sent[1] for sent in machine.sent]
-    assert devices == [SSD, SSD, 1, SSD]
-    for sent in machine.sent[:]:
-        machine.end(sent)
+    (sent,) = machine.sent
+    assert sent[:4] == (READ, 1, LOG_START + 3, 1)
+    machine.end(sent)
     assert machine.answers == [0]
 
 
@@ -253,7 +254,7 @@ def test_the_last_copy_is_not_given_up_for_a_read() -> None:
     assert machine.answers == [-errno.EIO]
     machine.read(FIRST)
     (sent,) = machine.sent
-    assert sent[:2] == (READ, 1)
+    assert sent[:2] == (READ, SSD)
     machine.end(sent)
     assert machine.answers == [-errno.EIO, 0]
     machine.lib.spek_augment_destage_all(machine.machine, 0)
@@ -261,6 +262,89 @@ def test_the_last_copy_is_not_given_up_for_a_read() -> None:
     while machine.sent:
         machine.end(machine.sent[0])
     assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 0)
+
+
+def fail_own_hit(machine: Written) -> None:
+    hit = machine.ffi.new("struct spek_augment_hit *")
+    assert machine.lib.spek_augment_begin_hit(machine.machine, FIRST, 1, hit)
+    machine.lib.spek_augment_end_hit(machine.machine, hit, -errno.EIO)
+
+
+def fail_hit(machine: Written) -> None:
+    machine.read(FIRST)
+    (sent,) = machine.sent
+    assert sent[:2] == (READ, SSD)
+    machine.end(sent, -errno.EIO)
+    (sent,) = machine.sent
+    assert sent[:2] == (READ, 1)
+    machine.end(sent)
+
+
+@pytest.mark.parametrize("fail", [fail_hit, fail_own_hit])
+def test_a_read_that_fails_leaves_a_dirty_block_both_copies(
+    fail: Callable[[Written], None],
+) -> None:
+    """The other copy may be lost before the block is destaged."""
+    machine = Written()
+    machine.answers.clear()
+    fail(machine)
+    assert machine.answers == [0] * (fail is fail_hit)
+    machine.lib.spek_augment_lose(machine.machine, 0, 1)
+    machine.run()
+    while machine.sent:
+        machine.end(machine.sent[0], -errno.ENODEV if machine.sent[0][1] == 1 else 0)
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 0)
+    assert machine.stats.destaged == 4
+
+
+def test_a_clean_block_that_cannot_be_read_is_read_from_elsewhere_from_then_on() -> None:
+    machine = Written()
+    machine.lib.spek_augment_destage_all(machine.machine, 0)
+    machine.run()
+    while machine.sent:
+        machine.end(machine.sent[0])
+    assert machine.machine.dirty == 0
+    fail_hit(machine)
+    machine.read(FIRST)
+    assert [sent[:2] for sent in machine.sent] == [(READ, 1)]
+
+
+def test_destage_keeps_the_copies_of_a_block_that_it_cannot_write() -> None:
+    """The SSD fails twice, the mirror is read, the RAID fails; then the mirror is lost."""
+    machine = Written()
+    machine.lib.spek_augment_destage_all(machine.machine, 0)
+    machine.run()
+    place = (SSD, LOG_START + 1)
+    reads = []
+    while machine.sent:
+        sent = machine.sent[0]
+        is_bad = sent[0] == READ and sent[1:3] == place
+        reads += [sent[1]] * (sent[0] == READ and sent[2] == place[1])
+        is_bad |= sent[:2] == (WRITE, RAID)
+        machine.end(sent, -errno.EIO if is_bad else 0)
+    assert reads == [SSD, SSD, 1]
+    assert (machine.machine.mode, machine.machine.dirty) == (NORMAL, 4)
+    machine.lib.spek_augment_lose(machine.machine, 0, 1)
+    machine.now_ns += RETRY_NS
+    machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+    machine.run()
+    while machine.sent:
+        machine.end(machine.sent[0])
+    assert (machine.machine.mode, machine.machine.dirty, machine.stats.destaged) == (NORMAL, 0, 4)
+
+
+def test_a_read_needs_no_further_io_to_be_repeated() -> None:
+    """There may be none left."""
+    machine = Written()
+    free = machine.machine.nr_free_ios
+    machine.read(FIRST)
+    (sent,) = machine.sent
+    machine.end(sent, -errno.EIO)
+    (again,) = machine.sent
+    assert (again[-1], machine.machine.nr_free_ios) == (sent[-1], free - 1)
+    machine.end(again, -errno.EIO)
+    assert machine.machine.nr_free_ios == free
+    assert all(entry.member < 16 for entry in machine.machine.entries[0:LOG])
 
 
 def test_a_hit_of_the_callers_own_that_fails_is_submitted_again() -> None:
