@@ -10,40 +10,12 @@
 
 #define DM_MSG_PREFIX "spek-augment"
 
-/* Entries that a message looks at, and more up to the next block that is lost. */
+/* Entries that a call looks at, and as many more at most. */
 #define PART		65536
 /* Longest range and place in the answer to a message. */
 #define RANGE_CHARS	64
 /* Ranges in the kernel's log. */
 #define TOLD_RANGES	16
-
-struct lost_range {
-	u64 block;
-	u32 blocks;
-};
-
-/*
- * The next blocks that continue each other in the log. False: none in this part; @place is where the
- * next one begins.
- */
-static bool next_range(const struct spek_augment *m, u32 *place, struct lost_range *range)
-{
-	u32 cursor = *place;
-	u64 block;
-
-	range->blocks = 0;
-	while (range->blocks < PART && spek_augment_next_lost(m, &cursor, &block)) {
-		if (!range->blocks)
-			range->block = block;
-		else if (block != range->block + range->blocks)
-			break;
-		range->blocks++;
-		*place = cursor;
-	}
-	if (!range->blocks)
-		*place = cursor;
-	return range->blocks;
-}
 
 /**
  * spek_augment_lost_tell() - name what is lost in the kernel's log
@@ -55,7 +27,8 @@ bool spek_augment_lost_tell(struct spek_augment_unit *unit)
 {
 	const char *name = dm_table_device_name(unit->ti->table);
 	u32 log_blocks = unit->config.log_blocks;
-	struct lost_range range;
+	struct spek_augment_range range;
+	u32 from = unit->told_place;
 
 	lockdep_assert_held(&unit->lock);
 	if (unit->machine.mode != SPEK_AUGMENT_FAILED || unit->told_place >= log_blocks)
@@ -63,7 +36,8 @@ bool spek_augment_lost_tell(struct spek_augment_unit *unit)
 	if (!unit->told_place)
 		DMERR("%s: %u blocks of 4 KiB have no readable copy left", name,
 		      spek_augment_lost(&unit->machine));
-	while (next_range(&unit->machine, &unit->told_place, &range)) {
+	while (unit->told_place - from < PART &&
+	       spek_augment_next_lost(&unit->machine, &unit->told_place, &range)) {
 		if (unit->told_ranges++ == TOLD_RANGES) {
 			DMERR("%s: and more, which the message lost lists", name);
 			unit->told_place = log_blocks;
@@ -89,7 +63,7 @@ int spek_augment_lost_list(struct spek_augment_unit *unit, const char *place, ch
 			   unsigned int maxlen)
 {
 	u32 log_blocks = unit->config.log_blocks;
-	struct lost_range range;
+	struct spek_augment_range range;
 	unsigned int sz = 0;
 	u32 from, cursor;
 
@@ -100,7 +74,7 @@ int spek_augment_lost_list(struct spek_augment_unit *unit, const char *place, ch
 	}
 	cursor = from;
 	while (unit->machine.mode == SPEK_AUGMENT_FAILED && sz + RANGE_CHARS < maxlen &&
-	       cursor - from < PART && next_range(&unit->machine, &cursor, &range))
+	       cursor - from < PART && spek_augment_next_lost(&unit->machine, &cursor, &range))
 		DMEMIT("%llu+%u ", range.block, range.blocks);
 	if (unit->machine.mode == SPEK_AUGMENT_FAILED && cursor < log_blocks)
 		DMEMIT("%u", cursor);

@@ -605,6 +605,16 @@ struct spek_augment_scan {
 };
 
 /**
+ * struct spek_augment_range - blocks of the RAID that continue each other
+ * @block: first
+ * @blocks: length
+ */
+struct spek_augment_range {
+	u64 block;
+	u32 blocks;
+};
+
+/**
  * struct spek_augment_next - what the devices have of the next record of the log
  * @header: its header
  * @headers: bitmap of devices that have the header
@@ -642,7 +652,8 @@ bool spek_augment_next_answer(struct spek_augment *m, struct spek_augment_answer
 void spek_augment_encode(const struct spek_augment *m, u32 tag, u8 *to);
 int spek_augment_check_copy(const struct spek_augment *m, u32 tag, const u8 *block, const u32 *crc);
 u32 spek_augment_lost(const struct spek_augment *m);
-bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block);
+bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor,
+			    struct spek_augment_range *range);
 int spek_augment_forget(struct spek_augment *m);
 
 void spek_augment_format(const struct spek_augment_config *config, u32 device,

@@ -36,23 +36,31 @@ u32 spek_augment_lost(const struct spek_augment *m)
  * spek_augment_next_lost() - tell the blocks that failed devices have taken with them
  * @m: machine that has failed
  * @cursor: 0 at first; the length of the log when all of it was looked at
- * @block: set to a block of the RAID whose newest data are lost
+ * @range: set to blocks of the RAID whose newest data are lost
  *
- * Return: false if this part of the log has no more: at most 65,536 entries are looked at.
+ * No entry is looked at twice, but for the one that a range ends at, and a range ends with the part of
+ * the log that is looked at: 65,536 entries at most.
+ *
+ * Return: false if this part of the log has no more.
  */
-bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor, u64 *block)
+bool spek_augment_next_lost(const struct spek_augment *m, u32 *cursor,
+			    struct spek_augment_range *range)
 {
 	u32 end = end_of(m, *cursor);
 
-	while (*cursor < end) {
-		u32 entry = (*cursor)++;
+	range->blocks = 0;
+	for (; *cursor < end; (*cursor)++) {
+		u64 block = spek_augment_block_of(&m->entries[*cursor]);
 
-		if (is_lost(m, entry)) {
-			*block = spek_augment_block_of(&m->entries[entry]);
-			return true;
-		}
+		if (!is_lost(m, *cursor))
+			continue;
+		if (!range->blocks)
+			range->block = block;
+		else if (block != range->block + range->blocks)
+			break;
+		range->blocks++;
 	}
-	return false;
+	return range->blocks;
 }
 
 /**

@@ -81,9 +81,10 @@ class Reading(Machine):
         return list(self._lost())
 
     def _lost(self) -> Iterator[int]:
-        cursor, block = self.ffi.new("u32 *"), self.ffi.new("u64 *")
-        while self.lib.spek_augment_next_lost(self.machine, cursor, block):
-            yield block[0]
+        cursor = self.ffi.new("u32 *")
+        lost = self.ffi.new("struct spek_augment_range *")
+        while self.lib.spek_augment_next_lost(self.machine, cursor, lost):
+            yield from range(lost.block, lost.block + lost.blocks)
         assert cursor[0] == LOG
 
     @property

@@ -176,14 +176,16 @@ def test_of_a_long_log_a_part_is_looked_at_in_a_call() -> None:
     log_blocks, part = 200_000, 65_536
 
     machine = OnSsd(at((SSD, LOG_START + 3)), log_blocks=log_blocks, ssd_blocks=log_blocks + 10)
-    cursor, block = machine.ffi.new("u32 *"), machine.ffi.new("u64 *")
+    cursor = machine.ffi.new("u32 *")
+    lost = machine.ffi.new("struct spek_augment_range *")
     next_lost = machine.lib.spek_augment_next_lost
-    assert next_lost(machine.machine, cursor, block) and block[0] == FIRST + 2
-    looked = []
+    assert next_lost(machine.machine, cursor, lost)
+    assert (lost.block, lost.blocks) == (FIRST + 2, 1)
+    looked = [cursor[0]]
     while cursor[0] < log_blocks:
-        assert not next_lost(machine.machine, cursor, block)
+        assert not next_lost(machine.machine, cursor, lost)
         looked.append(cursor[0])
-    assert looked == [4 + part, 4 + 2 * part, 4 + 3 * part, log_blocks]
+    assert looked == [part, 2 * part, 3 * part, log_blocks]
     # Giving up takes as many calls, at once.
     assert machine.lib.spek_augment_forget(machine.machine) == 0
     for _ in range(3):
@@ -194,6 +196,23 @@ def test_of_a_long_log_a_part_is_looked_at_in_a_call() -> None:
     machine.run()
     machine.end_all()
     assert machine.mode == NORMAL
+
+
+def test_what_lies_between_lost_blocks_is_looked_at_once() -> None:
+    """However few they are, and however far apart."""
+    places = [3, 4, 9, 17]
+
+    def fails(read: Read, number: int) -> bool:
+        return any(at((SSD, LOG_START + place))(read, number) for place in places)
+
+    machine = OnSsd(fails)
+    cursor = machine.ffi.new("u32 *")
+    lost = machine.ffi.new("struct spek_augment_range *")
+    told = []
+    while machine.lib.spek_augment_next_lost(machine.machine, cursor, lost):
+        told.append((lost.block - FIRST, lost.blocks, cursor[0]))
+    # Each begins where the one before it has ended.
+    assert told == [(2, 2, 9), (8, 1, 17), (16, 1, LOG)]
 
 
 class Written(Machine):

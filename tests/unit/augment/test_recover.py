@@ -282,9 +282,10 @@ def test_what_is_on_one_device_and_is_read_wrongly_twice_is_lost(place: int) -> 
     end_copies(machine, {LOG_START + place})
     assert (machine.machine.mode, machine.machine.dirty) == (FAILED, 1)
     assert machine.stats.destaged == Wide.length - 1
-    cursor, block = machine.ffi.new("u32 *"), machine.ffi.new("u64 *")
-    assert machine.lib.spek_augment_next_lost(machine.machine, cursor, block)
-    assert block[0] == Wide.adopted[0] + place - 1
+    cursor = machine.ffi.new("u32 *")
+    lost = machine.ffi.new("struct spek_augment_range *")
+    assert machine.lib.spek_augment_next_lost(machine.machine, cursor, lost)
+    assert (lost.block, lost.blocks) == (Wide.adopted[0] + place - 1, 1)
     # No device is to blame for good: the next restart may read it.
     assert machine.machine.live == (1 << len(DEVICES)) - 1
 
@@ -458,6 +459,7 @@ def test_a_block_that_no_device_has_is_lost() -> None:
     end_all(machine)
     assert (machine.machine.mode, machine.machine.dirty) == (FAILED, 1)
     assert machine.stats.destaged == Wide.length - 1
-    cursor, block = machine.ffi.new("u32 *"), machine.ffi.new("u64 *")
-    assert machine.lib.spek_augment_next_lost(machine.machine, cursor, block)
-    assert block[0] == Wide.adopted[0] + 5
+    cursor = machine.ffi.new("u32 *")
+    lost = machine.ffi.new("struct spek_augment_range *")
+    assert machine.lib.spek_augment_next_lost(machine.machine, cursor, lost)
+    assert (lost.block, lost.blocks) == (Wide.adopted[0] + 5, 1)

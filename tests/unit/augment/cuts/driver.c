@@ -192,7 +192,7 @@ static void choose_absent(bool again)
 static void check_total_loss(void)
 {
 	u32 dirty = rig.machine.dirty, cursor = 0, told = 0, errors, device, i;
-	u64 block;
+	struct spek_augment_range range;
 
 	rig.faults.raid_failed = true;
 	rig.faults.absent = (1U << DEVICES) - 1;
@@ -202,10 +202,11 @@ static void check_total_loss(void)
 	/* It may have paused after a destage that failed. */
 	pass_time(rig.config.retry_ns);
 	rig_settle();
-	while (spek_augment_next_lost(&rig.machine, &cursor, &block)) {
-		if (!history_is_written(block))
-			rig_fail("a block was told that nobody wrote", block, 0);
-		told++;
+	while (spek_augment_next_lost(&rig.machine, &cursor, &range)) {
+		for (i = 0; i < range.blocks; i++)
+			if (!history_is_written(range.block + i))
+				rig_fail("a block was told that nobody wrote", range.block + i, 0);
+		told += range.blocks;
 	}
 	if (rig.machine.mode != SPEK_AUGMENT_FAILED || told != dirty ||
 	    spek_augment_lost(&rig.machine) != dirty)
