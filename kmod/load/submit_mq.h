@@ -130,7 +130,7 @@ static __always_inline int spek_mq_submit(struct spek_part *part,
 	int verdict;
 
 	if (unlikely(spek_compat_plug_is_full(plug)))
-		spek_mq_flush_plug(plug);
+		spek_mq_flush_plug(part, plug);
 	rq = spek_mq_alloc(part, target);
 	if (IS_ERR(rq))
 		return spek_mq_submit_nothing(part, PTR_ERR(rq));

@@ -59,7 +59,7 @@ static int submit(struct spek_part *part)
 	int verdict;
 
 	if (unlikely(spek_compat_plug_is_full(plug)))
-		spek_mq_flush_plug(plug);
+		spek_mq_flush_plug(part, plug);
 	/* What an allocation in a frozen queue returns. */
 	if (unlikely(!percpu_ref_tryget_live(&q->q_usage_counter)))
 		return spek_mq_submit_nothing(part, -EBUSY);

@@ -94,12 +94,15 @@ static noinline int fail_part(struct spek_part *part)
 
 /**
  * spek_mq_flush_plug() - send what is on a plug
+ * @part: next part, which is not on it
  * @plug: the thread's, full
  *
- * As the block layer does, so that the first of many requests is not delayed.
+ * As the block layer does, so that the first of many requests is not delayed. Drivers may sleep in
+ * it, and an operation may fill the plug itself that was empty when its first part was sent.
  */
-void spek_mq_flush_plug(struct blk_plug *plug)
+void spek_mq_flush_plug(const struct spek_part *part, struct blk_plug *plug)
 {
+	spek_rooms_release(part->slot->inflight);
 	blk_finish_plug(plug);
 	blk_start_plug(plug);
 }

@@ -10,7 +10,7 @@
 #include "target.h"
 
 const char *spek_mq_why_unsupported(const struct spek_target *target);
-void spek_mq_flush_plug(struct blk_plug *plug);
+void spek_mq_flush_plug(const struct spek_part *part, struct blk_plug *plug);
 int spek_mq_count_segments(const struct spek_part *part, const struct queue_limits *lim);
 int spek_mq_turn_away(struct spek_part *part, int verdict);
 int spek_mq_submit_nothing(struct spek_part *part, int err);

@@ -242,7 +242,10 @@ static noinline bool flush_may_sleep(const struct spek_worker *w)
 	return plug && ((w->issue.flush_sleeps && plug->rq_count) || !list_empty(&plug->cb_list));
 }
 
-/* Before an operation is sent, for which a full plug is flushed, beside others that wait: room.c */
+/*
+ * Before an operation is sent beside others that wait: room.c. The block layer flushes a full plug
+ * for a bio; back end mq does so itself, and then releases them (spek_mq_flush_plug()).
+ */
 static void release_rooms(struct spek_worker *w, const struct spek_op *op)
 {
 	if (w->inflight.rooms && (spek_worker_may_sleep(w, op) || flush_may_sleep(w)))

@@ -37,7 +37,13 @@ from spekctl.documents.histogram import merge, percentile
 from spekctl.kernel.records import Direction, Histogram, Metric, Phase, Reason, RunState
 from spekctl.log import buffer
 from spekctl.log import file as log_file
-from spekctl.workload.config import Extent, ResolvedArrival, ResolvedAsu, RunConfig
+from spekctl.workload.config import (
+    Extent,
+    ResolvedArrival,
+    ResolvedAsu,
+    ResolvedSize,
+    RunConfig,
+)
 
 KIB, MIB = 1 << 10, 1 << 20
 MS, SECOND = 1_000_000, 10**9
@@ -620,25 +626,32 @@ def test_a_queue_can_be_frozen_while_another_with_its_tags_is_busy(
 
 
 @pytest.mark.debug_kernel
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("backend", "requests"), [("bio", 1), ("mq", 1), ("mq", 40)])
 def test_a_queue_can_be_frozen_while_the_worker_sleeps_in_a_driver(
-    controller: Controller, backend: str
+    controller: Controller, backend: str, requests: int
 ) -> None:
     """Readers have all requests of a disk, and the driver of the other one sleeps with what it is
-    given. Meanwhile the worker holds nothing of the disk that it waits for."""
+    given. Meanwhile the worker holds nothing of the disk that it waits for.
+
+    @requests: of each I/O of the sleepy disk; for the 33rd the worker flushes its plug
+    """
     waited_for, sleepy = 1, 2
-    with limited_disks(2, requests=4, sleepers=sleepy) as disks:
+    tags = max(4, requests)
+    with limited_disks(2, requests=tags, sectors=8, sleepers=sleepy) as disks:
         for node in disks:
             (queue_of(node) / "scheduler").write_text("none")
         arrivals = [ResolvedArrival(name, "closed", depth=1) for name in ("waited-for", "sleepy")]
         config = one_stream_each(
             dict(zip(disks, arrivals, strict=True)), backend, 3600 * SECOND, max_outstanding=2
         )
+        config.streams[1] = msgspec.structs.replace(
+            config.streams[1], sizes=[ResolvedSize(requests * 4 * KIB, 1)]
+        )
         with controller.ready(config) as run, contextlib.ExitStack() as held:
             HOLD.write_text(str(waited_for))
-            held.enter_context(readers(disks[0], 4))
+            held.enter_context(readers(disks[0], tags))
             held.callback(HOLD.write_text, "0")
-            eventually(lambda: requests_in_flight(disks[0]) == 4, "the readers have no requests")
+            eventually(lambda: requests_in_flight(disks[0]) == tags, "the readers wait")
             controller.run_start(run)
             eventually(lambda: controller.run_get(run).targets[0].tag_waits > 0, "nothing waits")
             (worker,) = controller.run_get(run).workers
