@@ -44,6 +44,7 @@
  * @number: numbers of the rows
  * @value: their values
  * @has_misfit: one of them is not evenly spaced
+ * @last: number of the last row of the last reply, parsed or not
  * @heard_ns: arrival of the last reply
  */
 struct quarch_source {
@@ -61,6 +62,7 @@ struct quarch_source {
 	uint64_t number[MAX_ROWS];
 	int64_t value[MAX_ROWS * DAQ_MAX_CHANNELS];
 	bool has_misfit;
+	uint64_t last;
 	uint64_t heard_ns;
 };
 
@@ -265,23 +267,33 @@ static void quarch_close(struct daq_source *source)
 
 /* ---- rows ---- */
 
+/* Return: false if the time is that of no row: before the first one, or between two. */
+static bool find_number(const struct quarch_source *quarch, uint64_t at, uint64_t *number)
+{
+	uint64_t passed = at - quarch->first_at;
+
+	if (at < quarch->first_at || passed % quarch->spacing)
+		return false;
+	*number = passed / quarch->spacing;
+	return true;
+}
+
 static void take_row(struct daq_source *source, uint64_t at, const int64_t *value)
 {
 	struct quarch_source *quarch = source->private;
-	uint64_t passed = at - quarch->first_at;
 	int64_t *to = &quarch->value[quarch->nr_rows * source->nr_channels];
 	size_t nr = quarch->nr_rows;
+	uint64_t number;
 
-	/* Between two rows, or before the last one: no row of this stream. */
-	if (at < quarch->first_at || passed % quarch->spacing ||
-	    passed / quarch->spacing < (nr ? quarch->number[nr - 1] + 1 : quarch->next)) {
+	if (!find_number(quarch, at, &number) ||
+	    number < (nr ? quarch->number[nr - 1] + 1 : quarch->next)) {
 		source->damaged++;
 		quarch->has_misfit = true;
 		return;
 	}
 	for (size_t i = 0; i < source->nr_channels; i++)
 		to[i] = value[quarch->column[i]];
-	quarch->number[quarch->nr_rows++] = passed / quarch->spacing;
+	quarch->number[quarch->nr_rows++] = number;
 }
 
 /* The spacing is known with the second row; the third is the first that is given. */
@@ -318,6 +330,27 @@ static void take_rest(struct daq_source *source)
 	}
 }
 
+/* Find the last row that the rest of a reply has; without one it is the last that is parsed. */
+static void find_last(struct quarch_source *quarch)
+{
+	int64_t value[QUARCH_MAX_COLUMNS];
+	const char *line, *end;
+	uint64_t at;
+
+	quarch->last = quarch->nr_rows ? quarch->number[quarch->nr_rows - 1] : 0;
+	if (!quarch->rest)
+		return;
+	for (end = quarch->rest + strlen(quarch->rest);; end = line - 1) {
+		for (line = end; line > quarch->rest && !strchr("\r\n", line[-1]); line--)
+			;
+		if (!quarch_row_parse(&quarch->header, line, (size_t)(end - line), &at, value) &&
+		    find_number(quarch, at, &quarch->last))
+			return;
+		if (line == quarch->rest)
+			return;
+	}
+}
+
 static int take_rows(struct daq_source *source, struct daq_error *err)
 {
 	struct quarch_source *quarch = source->private;
@@ -331,6 +364,7 @@ static int take_rows(struct daq_source *source, struct daq_error *err)
 		quarch->rest = quarch->qis.reply;
 	}
 	take_rest(source);
+	find_last(quarch);
 	return error;
 }
 
@@ -397,6 +431,7 @@ static void give_rows(struct daq_source *source, struct daq_block *block)
 {
 	struct quarch_source *quarch = source->private;
 	size_t from = quarch->given, to = from + 1;
+	uint64_t last;
 
 	if (quarch->number[from] != quarch->next) {
 		block->kind = DAQ_BLOCK_GAP;
@@ -410,9 +445,15 @@ static void give_rows(struct daq_source *source, struct daq_block *block)
 	block->first = quarch->number[from];
 	block->nr_scans = (uint32_t)(to - from);
 	block->value = &quarch->value[from * source->nr_channels];
-	/* Rows before a gap arrived no later than the last row that is parsed was due. */
-	block->arrival_ns = quarch->heard_ns - (quarch->number[quarch->nr_rows - 1] -
-						quarch->number[to - 1]) * source->period_num;
+	/*
+	 * Rows before a gap, or with a part of the reply left, arrived no later than they were due
+	 * before the reply's last row.
+	 */
+	last = quarch->last;
+	if (last < quarch->number[quarch->nr_rows - 1])
+		last = quarch->number[quarch->nr_rows - 1];
+	block->arrival_ns = quarch->heard_ns -
+			    (last - quarch->number[to - 1]) * source->period_num;
 	quarch->given = to;
 	quarch->next = quarch->number[to - 1] + 1;
 }
