@@ -42,16 +42,22 @@ static long shared_limit(void)
 	return mib ? (long)mib << (20 - PAGE_SHIFT) : (long)(totalram_pages() / 4);
 }
 
-/* Charge pages to the limit that all drives share. Return: 0, or as spek_store_write(). */
+/*
+ * Charge pages to the limit that all drives share, or charge none: others do not see pages that
+ * were charged in vain. Return: 0, or as spek_store_write().
+ */
 static int charge_shared(long pages)
 {
-	/* Before the limit is looked at: pairs with free_page_rcu(). */
-	bool are_leaving = atomic_long_read(&pages_leaving);
+	long leaving = atomic_long_read(&pages_leaving), limit = shared_limit(), in_use;
 
-	if (atomic_long_add_return(pages, &pages_in_use) <= shared_limit())
-		return 0;
-	atomic_long_sub(pages, &pages_in_use);
-	return are_leaving ? -ENOMEM : -ENOSPC;
+	/* In this order: a page that counts for the limit is one that leaves, see free_page_rcu(). */
+	smp_rmb();
+	in_use = atomic_long_read(&pages_in_use);
+	do {
+		if (in_use + pages > limit)
+			return in_use + pages - leaving <= limit ? -ENOMEM : -ENOSPC;
+	} while (!atomic_long_try_cmpxchg(&pages_in_use, &in_use, in_use + pages));
+	return 0;
 }
 
 /**
@@ -356,8 +362,8 @@ static int prepare(struct spek_store *store, u64 at, u64 end, bool permanent, un
  * @whole: write all or nothing
  *
  * Context: any but hard interrupt; does not sleep.
- * Return: 0; -ENOSPC at a limit; -ENOMEM for now, also if unmapped pages are about to bring the
- * drives below the limit that they share; unless @whole is set, a part may have been
+ * Return: 0; -ENOSPC at a limit; -ENOMEM for now, also if the page will fit below the limit that
+ * the drives share once all unmapped pages are free; unless @whole is set, a part may have been
  * written then.
  */
 int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list, u32 entries,
@@ -412,7 +418,7 @@ static void free_page_rcu(struct rcu_head *head)
 {
 	__free_page(container_of(head, struct page, rcu_head));
 	atomic_long_dec(&pages_in_use);
-	/* In this order: a page that counts for the limit is one that leaves. */
+	/* In this order: pairs with charge_shared(). */
 	smp_mb__before_atomic();
 	atomic_long_dec(&pages_leaving);
 }

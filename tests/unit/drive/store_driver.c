@@ -10,6 +10,8 @@
 #define STORE_PAGES	(LIMIT_PAGES / 8)
 #define SECTORS		(PAGE_SIZE >> SECTOR_SHIFT)
 
+extern unsigned int *const param_store_limit_mib;
+
 long nr_pages;
 static struct rcu_head *waiting;
 static u8 data[PAGE_SIZE];
@@ -88,6 +90,39 @@ static void test_unmapped_pages_count_until_they_are_free(void)
 	spek_store_unreserve(LIMIT_PAGES * PAGE_SIZE);
 }
 
+static void test_what_will_not_fit_is_refused_while_pages_leave(void)
+{
+	static struct spek_store stores[LIMIT_PAGES / STORE_PAGES + 1];
+	struct spek_store *last = &stores[LIMIT_PAGES / STORE_PAGES];
+	unsigned long i;
+
+	for (i = 0; i <= LIMIT_PAGES / STORE_PAGES; i++)
+		spek_store_init(&stores[i], false, 0);
+	fill(stores);
+	spek_store_unmap(&stores[0], 0, PAGE_SIZE);
+	REQUIRE(put(last, 0, 1) == -ENOMEM);
+	/* Nobody waits for a page where two are needed. */
+	REQUIRE(!spek_store_reserve(2 * PAGE_SIZE));
+	REQUIRE(nr_pages == LIMIT_PAGES);
+	/* Half of the limit is in use by what stays, with the page that is written. */
+	*param_store_limit_mib = (LIMIT_PAGES * PAGE_SIZE / 2) >> 20;
+	for (i = 0; i < 4; i++) {
+		REQUIRE(put(last, 0, 1) == -ENOSPC);
+		spek_store_unmap(&stores[i], 0, STORE_PAGES * PAGE_SIZE);
+	}
+	REQUIRE(put(last, 0, 1) == -ENOSPC);
+	spek_store_unmap(&stores[4], 0, PAGE_SIZE);
+	REQUIRE(put(last, 0, 1) == -ENOMEM);
+	rcu_barrier();
+	REQUIRE(!put(last, 0, 1));
+	REQUIRE(put(last, 1, 1) == -ENOSPC);
+	*param_store_limit_mib = 0;
+	for (i = 0; i <= LIMIT_PAGES / STORE_PAGES; i++)
+		spek_store_deinit(&stores[i]);
+	spek_store_exit();
+	REQUIRE(!nr_pages);
+}
+
 static void test_own_limit_is_free_at_once(void)
 {
 	static struct spek_store store;
@@ -122,6 +157,7 @@ static void test_a_cut_loses_what_was_not_flushed(void)
 int main(void)
 {
 	test_unmapped_pages_count_until_they_are_free();
+	test_what_will_not_fit_is_refused_while_pages_leave();
 	test_own_limit_is_free_at_once();
 	test_a_cut_loses_what_was_not_flushed();
 	return 0;

@@ -25,13 +25,14 @@
 #define MACHINE_PAGES		4096
 #define TREE_PAGES		256
 
-#define module_param(...)	struct unused
+#define module_param(name, type, mode)	unsigned int *const param_##name = &name
 #define MODULE_PARM_DESC(...)	struct unused
 #define READ_ONCE(variable)	(variable)
 #define WRITE_ONCE(x, value)	((void)((x) = (value)))
 #define smp_load_acquire(at)	(*(at))
 #define smp_store_release(at, value)	((void)(*(at) = (value)))
 #define smp_mb__before_atomic()	((void)0)
+#define smp_rmb()		((void)0)
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define min3(a, b, c)		min(a, min(b, c))
 #define round_down(n, to)	((n) & ~((u64)(to) - 1))
@@ -58,7 +59,8 @@ typedef struct {
 #define atomic_long_dec(at)		((void)(at)->value--)
 #define atomic_long_sub(number, at)	((void)((at)->value -= (long)(number)))
 #define atomic_long_inc_return(at)	(++(at)->value)
-#define atomic_long_add_return(number, at)	((at)->value += (number))
+#define atomic_long_try_cmpxchg(at, old, new) \
+	((at)->value == *(old) ? ((at)->value = (new), true) : (*(old) = (at)->value, false))
 
 typedef struct {
 	bool is_held;
