@@ -190,6 +190,16 @@ void spek_unit_start_all(struct spek_unit *unit, u64 at_ns)
 		;
 }
 
+/*
+ * A drive that stops its spindle or goes to standby has written its cache to the medium. That has
+ * taken time: writes may have been accepted after the command had come.
+ */
+static void make_permanent(struct spek_unit *unit)
+{
+	if (!READ_ONCE(unit->ignores_flush))
+		spek_store_flush(&unit->store);
+}
+
 /**
  * spek_unit_drive_power() - give a waiting power command to the drive, or end it when that is done
  * @unit: the unit
@@ -217,6 +227,8 @@ void spek_unit_drive_power(struct spek_unit *unit, u64 at_ns, struct list_head *
 		unit->by_timer = false;
 		if (!err && power->event != SPEK_DRIVE_START)
 			unit->was_stopped = power->event == SPEK_DRIVE_STOP;
+		if (!err && power->flushes)
+			make_permanent(unit);
 		unit->is_asleep = !err && power->sleeps;
 	}
 	/* A transition may take no time. */
@@ -279,6 +291,7 @@ static void catch_up(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 				unit->last_use_ns = min(next_ns, now_ns + TICK_NS);
 				continue;
 			}
+			make_permanent(unit);
 			unit->by_timer = true;
 			unit->is_idle = false;
 		}

@@ -163,6 +163,7 @@ static int change_power(struct spek_unit *unit, struct scsi_cmnd *cmd,
 	unit->power.pending = true;
 	unit->power.issued = false;
 	unit->power.sleeps = request->power == SPEK_SCSI_POWER_SLEEP;
+	unit->power.flushes = spek_data_flushes(request);
 	unit->power.event = events[request->power];
 	unit->power.cmd = request->immediate ? NULL : cmd;
 	spek_unit_drive_power(unit, now_ns, done);

@@ -76,7 +76,7 @@ void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes)
 	store->tracks = false;
 	spin_lock_init(&store->lock);
 	xa_init_flags(&store->permanent, XA_FLAGS_LOCK_BH);
-	store->epoch = 0;
+	atomic_long_set(&store->epoch, 0);
 }
 
 /* Free all copies; nothing may add any meanwhile. */
@@ -192,12 +192,13 @@ static struct page *writable_page(struct spek_store *store, unsigned long index)
 	return xa_is_err(other) ? ERR_PTR(xa_err(other)) : other;
 }
 
-/* Return: the copy of a page if it has not been flushed since, else NULL. */
-static struct page *permanent_page(struct spek_store *store, unsigned long index)
+/* Return: the copy of a page if it was made in this epoch, else NULL. */
+static struct page *permanent_page(struct spek_store *store, unsigned long index,
+				   unsigned long epoch)
 {
 	struct page *copy = xa_load(&store->permanent, index);
 
-	return copy && page_private(copy) == store->epoch ? copy : NULL;
+	return copy && page_private(copy) == epoch ? copy : NULL;
 }
 
 /* Make a void copy, or add one. Return: the copy, or an ERR_PTR(). */
@@ -222,19 +223,23 @@ static struct page *take_permanent(struct spek_store *store, unsigned long index
 	return ERR_PTR(err);
 }
 
-/* Copy a page before it is written. Return: 0 or a negative errno. */
-static int keep_permanent(struct spek_store *store, struct page *page, unsigned long index)
+/*
+ * Copy a page before a write of this epoch. If the epoch has ended since, the copy is void, and the
+ * write is permanent as a whole. Return: 0 or a negative errno.
+ */
+static int keep_permanent(struct spek_store *store, struct page *page, unsigned long index,
+			  unsigned long epoch)
 {
 	struct page *copy;
 
 	lockdep_assert_held(&store->lock);
-	if (permanent_page(store, index))
+	if (permanent_page(store, index, epoch))
 		return 0;
 	copy = take_permanent(store, index);
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
 	copy_highpage(copy, page);
-	set_page_private(copy, store->epoch);
+	set_page_private(copy, epoch);
 	return 0;
 }
 
@@ -245,18 +250,19 @@ static int keep_permanent(struct spek_store *store, struct page *page, unsigned 
 static int write_tracked(struct spek_store *store, struct page *page, u64 at, const void *from,
 			 size_t bytes, bool permanent, unsigned long epoch)
 {
-	unsigned long index = at >> PAGE_SHIFT;
+	unsigned long index = at >> PAGE_SHIFT, now;
 	struct page *copy;
 	int err = 0;
 
 	spin_lock_bh(&store->lock);
-	if (store->epoch != epoch)
+	now = atomic_long_read(&store->epoch);
+	if (now != epoch)
 		permanent = true;
 	if (store->tracks && !permanent)
-		err = keep_permanent(store, page, index);
+		err = keep_permanent(store, page, index, now);
 	if (!err)
 		memcpy_to_page(page, offset_in_page(at), from, bytes);
-	copy = permanent ? permanent_page(store, index) : NULL;
+	copy = permanent ? permanent_page(store, index, now) : NULL;
 	if (copy)
 		memcpy_to_page(copy, offset_in_page(at), from, bytes);
 	spin_unlock_bh(&store->lock);
@@ -267,13 +273,11 @@ static int write_tracked(struct spek_store *store, struct page *page, u64 at, co
  * spek_store_flush() - make all written data permanent
  * @store: initialised
  *
- * Context: any but hard interrupt; does not sleep.
+ * Context: any.
  */
 void spek_store_flush(struct spek_store *store)
 {
-	spin_lock_bh(&store->lock);
-	WRITE_ONCE(store->epoch, store->epoch + 1);
-	spin_unlock_bh(&store->lock);
+	atomic_long_inc(&store->epoch);
 }
 
 /**
@@ -290,7 +294,8 @@ void spek_store_track(struct spek_store *store, bool tracks)
 	spin_lock_bh(&store->lock);
 	WRITE_ONCE(store->tracks, tracks);
 	/* Pairs with spek_store_write(): a write of the new epoch knows that it is tracked. */
-	smp_store_release(&store->epoch, store->epoch + 1);
+	smp_mb__before_atomic();
+	atomic_long_inc(&store->epoch);
 	spin_unlock_bh(&store->lock);
 	if (!tracks)
 		free_permanent(store);
@@ -305,6 +310,7 @@ void spek_store_track(struct spek_store *store, bool tracks)
  */
 void spek_store_cut(struct spek_store *store, bool tears)
 {
+	unsigned long epoch = atomic_long_read(&store->epoch);
 	struct page *page, *copy;
 	unsigned long index;
 
@@ -314,7 +320,7 @@ void spek_store_cut(struct spek_store *store, bool tears)
 		spin_lock_bh(&store->lock);
 		rcu_read_lock();
 		page = xa_load(&store->pages, index);
-		if (page && page_private(copy) == store->epoch)
+		if (page && page_private(copy) == epoch)
 			copy_highpage(page, copy);
 		rcu_read_unlock();
 		spin_unlock_bh(&store->lock);
@@ -342,8 +348,8 @@ static int prepare(struct spek_store *store, u64 at, u64 end, bool permanent, un
 		} else if (READ_ONCE(store->tracks) && !permanent) {
 			spin_lock_bh(&store->lock);
 			/* Else the write has become permanent, see write_tracked(). */
-			if (store->tracks && store->epoch == epoch)
-				err = keep_permanent(store, page, index);
+			if (store->tracks && atomic_long_read(&store->epoch) == epoch)
+				err = keep_permanent(store, page, index, epoch);
 			spin_unlock_bh(&store->lock);
 		}
 		rcu_read_unlock();
@@ -370,7 +376,7 @@ int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list
 		     u64 bytes, bool permanent, bool whole)
 {
 	/* Pairs with spek_store_track(). */
-	unsigned long epoch = smp_load_acquire(&store->epoch);
+	unsigned long epoch = atomic_long_read_acquire(&store->epoch);
 	u64 at = lba << SECTOR_SHIFT, end = at + bytes;
 	struct sg_mapping_iter iter;
 	int err = 0;
@@ -435,7 +441,7 @@ static void clear_part(struct spek_store *store, u64 at, size_t bytes)
 	if (page)
 		memzero_page(page, offset_in_page(at), bytes);
 	rcu_read_unlock();
-	copy = permanent_page(store, index);
+	copy = permanent_page(store, index, atomic_long_read(&store->epoch));
 	if (copy)
 		memzero_page(copy, offset_in_page(at), bytes);
 	spin_unlock_bh(&store->lock);
@@ -447,7 +453,7 @@ static void clear_permanent(struct spek_store *store, unsigned long index)
 	struct page *copy;
 
 	spin_lock_bh(&store->lock);
-	copy = permanent_page(store, index);
+	copy = permanent_page(store, index, atomic_long_read(&store->epoch));
 	if (copy)
 		clear_highpage(copy);
 	spin_unlock_bh(&store->lock);

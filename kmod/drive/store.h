@@ -19,7 +19,7 @@ struct scatterlist;
  * @lock: protects @permanent and the bytes of pages while @tracks is set
  * @permanent: by page number, what a power cut leaves of pages that were written since a flush
  * @epoch: number of flushes and changes of @tracks; an entry of @permanent that has an earlier
- *	one in page_private() is void
+ *	one in page_private() is void. Flushes take no lock: what holds it reads this once
  *
  * Reads take no lock; writes take @lock while @tracks is set, and unmaps take it for parts of pages.
  * Pages are added, and removed by an unmap; a removed page is freed after a grace period of RCU,
@@ -36,7 +36,7 @@ struct spek_store {
 	bool tracks;
 	spinlock_t lock;	/* protects the fields below */
 	struct xarray permanent;
-	unsigned long epoch;
+	atomic_long_t epoch;
 };
 
 void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes);

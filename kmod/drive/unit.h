@@ -46,6 +46,7 @@ struct spek_unit_slot {
  * @issued: the drive has got it; it ends with the transition
  * @event: what it asks of the drive
  * @sleeps: then nothing is answered until a reset
+ * @flushes: what was written is then permanent
  * @cmd: its SCSI command; NULL if that did not wait, or was aborted
  */
 struct spek_unit_power {
@@ -53,6 +54,7 @@ struct spek_unit_power {
 	bool issued;
 	enum spek_drive_event event;
 	bool sleeps;
+	bool flushes;
 	struct scsi_cmnd *cmd;
 };
 

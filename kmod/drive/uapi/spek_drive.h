@@ -146,7 +146,8 @@ enum spek_drive_nl_phase {
  *   commands that it holds time out, and the SCSI layer takes it offline.
  * @SPEK_DRIVE_NL_FAULT_VOLATILE_CACHE: A power cut loses what was written since the last
  *   flush, except by FUA. STANDBY, SLEEP and START STOP UNIT that stops the spindle flush
- *   as well, unless NO_FLUSH is set. The drive's data take up to twice the memory.
+ *   as well, unless NO_FLUSH is set, and so does the standby timer. The drive's data take
+ *   up to twice the memory.
  * @SPEK_DRIVE_NL_FAULT_FLUSH_IGNORED: As volatile-cache, but the drive lies - flushes and
  *   FUA succeed and make nothing permanent.
  * @SPEK_DRIVE_NL_FAULT_POWER_CUT: As gone, and the drive draws no power, forgets the

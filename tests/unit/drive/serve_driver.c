@@ -2,9 +2,9 @@
 /*
  * Units of random models with random commands, aborts, resets and faults: driver SEED UNITS.
  *
- * Every command ends once, with its data if it succeeds, which no power cut has taken; as long as
- * anything is to happen there is a timer; and the timer does not fire again and again at the same
- * time.
+ * Every command ends once, with its data if it succeeds, which no power cut has taken; a drive that
+ * stops or goes to standby makes permanent what was written; as long as anything is to happen there
+ * is a timer; and the timer does not fire again and again at the same time.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -23,13 +23,15 @@
 #define MOST_ROUNDS	200
 
 static u64 state, now_ns, ended, refused, removed, cuts, changes, power_ons, flushed;
+static u64 flushes = 1;
 static struct spek_drive_model model;
 static struct spek_drive_zone zone;
 static struct spek_drive_seek_point point;
 static struct spek_unit *unit;
 static struct scsi_cmnd commands[SPEK_DRIVE_MAX_QUEUE], *current;
 static u32 firings, rounds;
-static bool has_rivals, is_besieged, is_firing;
+static bool has_rivals, is_besieged, is_firing, has_unflushed;
+static bool is_overtaken;
 
 static u64 draw(u64 below)
 {
@@ -76,6 +78,10 @@ void scsi_done(struct scsi_cmnd *cmd)
 		REQUIRE((cmd->has_moved && !cmd->is_lost) || !cmd->wants_data);
 		REQUIRE(cmd->has_flushed || !cmd->wants_flush);
 		flushed += cmd->wants_flush;
+		/* It holds no written data any more, however late these came; IMMED does not wait. */
+		REQUIRE(!has_unflushed || !cmd->wants_flush || unit->ignores_flush ||
+			cmd->cmnd[0] != 0x1b || cmd->cmnd[1]);
+		has_unflushed |= cmd->flushes_before == flushes;
 	}
 	else if (cmd->result == SAM_STAT_CHECK_CONDITION)
 		REQUIRE((cmd->sense_buffer[0] & 0x7d) == 0x70);
@@ -89,6 +95,8 @@ int spek_store_write(struct spek_store *store, u64 lba, struct scatterlist *list
 	u64 kind = draw(50);
 
 	current->has_moved = true;
+	if (!permanent)
+		current->flushes_before = flushes;
 	return kind == 0 ? -ENOSPC : kind == 1 ? -ENOMEM : 0;
 }
 
@@ -108,6 +116,11 @@ void spek_store_read(struct spek_store *store, u64 lba, struct scatterlist *list
 void spek_store_flush(struct spek_store *store)
 {
 	REQUIRE(!unit->drive.is_gone);
+	flushes++;
+	has_unflushed = false;
+	/* By itself a drive flushes when it leaves the active condition. */
+	if (unit->lock.is_held)
+		return;
 	REQUIRE(current->wants_flush);
 	current->has_flushed = true;
 }
@@ -124,6 +137,7 @@ void spek_store_cut(struct spek_store *store, bool tears)
 	for (i = 0; i < model.queue_depth; i++)
 		commands[i].is_lost |= commands[i].has_moved &&
 				       commands[i].sc_data_direction == DMA_TO_DEVICE;
+	has_unflushed = false;
 	cuts++;
 }
 
@@ -411,7 +425,7 @@ static void set_faults(bool clear, u32 number)
 	struct spek_drive_change change = { .clear_faults = clear, .nr_faults = number };
 	struct spek_drive_faults scratch;
 	struct spek_refusal refusal = { 0 };
-	bool had_power;
+	bool had_power, ignored_flush;
 	u32 i;
 
 	changes++;
@@ -425,8 +439,14 @@ static void set_faults(bool clear, u32 number)
 			.delay_ns = draw(100000000),
 		};
 	had_power = unit->drive.has_power;
+	ignored_flush = unit->ignores_flush;
 	if (!spek_unit_set_faults(unit, &change, &scratch, &refusal) && clear && !had_power)
 		check_power_on();
+	/* What moved while flushes were ignored may have been in a drive that went to standby. */
+	if (ignored_flush) {
+		flushes++;
+		has_unflushed = false;
+	}
 	REQUIRE(unit->drive.has_power || (unit->drive.is_gone && !unit->held));
 }
 
@@ -483,8 +503,34 @@ static void besiege(void)
 		cmd->is_sent = false;
 }
 
+/* A write that another processor sends after a stop has come, and before the drive has it. */
+static void overtake(void)
+{
+	struct scsi_cmnd *cmd = &commands[1], *outer = current;
+
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->request.tag = 1;
+	cmd->sense_buffer = cmd->sense;
+	cmd->cmd_len = 16;
+	cmd->cmnd[0] = 0x8a;
+	put(cmd->cmnd + 10, 8, 4);
+	cmd->length = 8 * SPEK_SCSI_SECTOR_BYTES;
+	cmd->sc_data_direction = DMA_TO_DEVICE;
+	cmd->is_sent = true;
+	current = cmd;
+	/* Memory may be short. */
+	if (spek_unit_serve(unit, cmd))
+		cmd->is_sent = false;
+	current = outer;
+}
+
 void rival(void)
 {
+	if (is_overtaken) {
+		is_overtaken = false;
+		overtake();
+		return;
+	}
 	if (!has_rivals || (!is_besieged && draw(3)))
 		return;
 	if (is_besieged) {
@@ -513,6 +559,9 @@ static void check(void)
 	for (i = 0; i < model.queue_depth; i++)
 		is_waiting |= commands[i].is_sent;
 	REQUIRE(!is_waiting || unit->timer.is_armed || unit->drive.is_gone || unit->is_asleep);
+	/* Unless the cache has got a write since, all is on the medium. */
+	REQUIRE(!has_unflushed || !unit->by_timer || unit->ignores_flush ||
+		unit->drive.condition != SPEK_DRIVE_STANDBY || unit->drive.cache.dirty_sectors);
 }
 
 static void step(void)
@@ -577,6 +626,8 @@ static void create(struct spek_unit_config *config)
 		unit->flash = malloc(spek_drive_flash_bytes(&model.flash));
 	spek_unit_events_init(unit);
 	unit->scsi.sectors = model.mechanics.geometry.sectors;
+	unit->scsi.caches_writes = model.cache.write_sectors;
+	has_unflushed = false;
 	unit->scsi.unmap_sectors = model.flash.page_sectors;
 	unit->scsi.nr_elements = model.mechanics.nr_arms > 1 ? model.mechanics.nr_arms : 0;
 	unit->scsi.nr_ranges = model.mechanics.split ? model.mechanics.nr_arms : 0;
@@ -627,6 +678,37 @@ static void run_besieged(void)
 	destroy();
 }
 
+/* A write that a stop waits for is permanent when the stop ends, and it has been. */
+static void run_overtaken(void)
+{
+	struct spek_unit_config config = { 0 };
+	struct spek_refusal refusal = { 0 };
+	struct scsi_cmnd *stop = &commands[0];
+
+	memset(&model, 0, sizeof(model));
+	describe_disk();
+	model.cache.write_sectors = 1000;
+	model.queue_depth = 2;
+	model.rule.window = 1;
+	REQUIRE(!spek_drive_model_init(&model, &refusal));
+	config.model = model;
+	create(&config);
+	memset(stop, 0, sizeof(*stop));
+	stop->sense_buffer = stop->sense;
+	stop->cmd_len = 6;
+	stop->cmnd[0] = 0x1b;
+	stop->wants_flush = true;
+	stop->is_sent = true;
+	current = stop;
+	is_overtaken = true;
+	REQUIRE(!spek_unit_serve(unit, stop));
+	while (unit->timer.is_armed)
+		fire(0);
+	REQUIRE(!stop->is_sent && !commands[1].is_sent);
+	REQUIRE(unit->drive.condition == SPEK_DRIVE_STOPPED && !has_unflushed);
+	destroy();
+}
+
 static void run(void)
 {
 	struct spek_unit_config config = {
@@ -660,6 +742,7 @@ int main(int argc, char **argv)
 		describe();
 		run();
 		run_besieged();
+		run_overtaken();
 	}
 	printf("%" PRIu64 " ended, %" PRIu64 " busy, %" PRIu64 " removed, %" PRIu64 " cuts, %" PRIu64
 	       " power-ons, %" PRIu64 " flushed\n",

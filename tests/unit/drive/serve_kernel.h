@@ -164,6 +164,7 @@ struct request {
  * @is_lost: the power went after that
  * @wants_flush: it succeeds only if data have become permanent
  * @has_flushed: they have since it was sent last
+ * @flushes_before: flushes before its data moved that a cut may lose; 0: none has
  */
 struct scsi_cmnd {
 	struct request request;
@@ -183,6 +184,7 @@ struct scsi_cmnd {
 	bool is_lost;
 	bool wants_flush;
 	bool has_flushed;
+	u64 flushes_before;
 };
 
 #define scsi_cmd_priv(cmd)	((void *)(cmd)->priv)

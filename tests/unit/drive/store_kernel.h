@@ -54,6 +54,7 @@ typedef struct {
 
 #define ATOMIC_LONG_INIT(number)	{ number }
 #define atomic_long_read(at)		((at)->value)
+#define atomic_long_read_acquire(at)	((at)->value)
 #define atomic_long_set(at, number)	((void)((at)->value = (number)))
 #define atomic_long_inc(at)		((void)(at)->value++)
 #define atomic_long_dec(at)		((void)(at)->value--)
