@@ -41,6 +41,9 @@ static_assert(SPEK_PROBER_MAX_BATCH_BYTES ==
 static_assert(SPEK_PROBER_MAX_INTERVALS_BYTES ==
 	      SPEK_PROBER_MAX_INTERVALS * sizeof(struct spek_prober_power_interval));
 
+/* Totals of rows that a request takes, each a microsecond at most, while others wait. */
+#define ROWS_PER_REQUEST	8192
+
 static void (*ended)(u32 portid);	/* const after init */
 
 static DEFINE_MUTEX(feeds_lock);	/* protects the next 4 */
@@ -498,30 +501,34 @@ static int check_sample(const struct spek_feed *feed, const struct spek_prober_p
 	return 0;
 }
 
-/* Take the totals of all rows up to the horizon of a rail. */
-static void take_rows(struct spek_feed *feed, u32 rail)
+/*
+ * Take the totals of rows up to the horizon of a rail: of all, unless these are more than @budget.
+ * A feed that has lagged brings those of many rows at once, and others wait for feeds_lock.
+ */
+static void take_rows(struct spek_feed *feed, u32 rail, u32 *budget)
 {
 	struct spek_feed_rows *rows;
 
 	lockdep_assert_held(&feeds_lock);
 
 	list_for_each_entry(rows, &feed->rows, node)
-		spek_feed_rows_take(rows, rail, &feed->rails[rail].rail);
+		spek_feed_rows_take(rows, rail, &feed->rails[rail].rail, budget);
 }
 
-static void take_rows_of_all(struct spek_feed *feed)
+static void take_rows_of_all(struct spek_feed *feed, u32 *budget)
 {
 	u32 i;
 
 	for (i = 0; i < feed->nr_rails; i++)
-		take_rows(feed, i);
+		take_rows(feed, i, budget);
 }
 
 /* Return: true unless the sample came too late */
-static bool push_sample(struct spek_feed *feed, const struct spek_prober_power_sample *sample)
+static bool push_sample(struct spek_feed *feed, const struct spek_prober_power_sample *sample,
+			u32 *budget)
 {
 	/* Before the sample, which may overwrite the oldest one that a row needs. */
-	take_rows(feed, sample->rail);
+	take_rows(feed, sample->rail, budget);
 	return spek_rail_push(&feed->rails[sample->rail].rail, sample->at_ns, sample->power_uw,
 			      sample->flags & SPEK_PROBER_POWER_GAP);
 }
@@ -544,6 +551,7 @@ int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *sa
 {
 	struct spek_feed *feed;
 	u64 now_ns = ktime_get_ns();
+	u32 budget = ROWS_PER_REQUEST;
 	u32 i;
 	int err = 0;
 
@@ -565,8 +573,8 @@ int spek_feed_push(u32 id, u32 portid, const struct spek_prober_power_sample *sa
 
 	*accepted = 0;
 	for (i = 0; i < nr; i++)
-		*accepted += push_sample(feed, &samples[i]);
-	take_rows_of_all(feed);
+		*accepted += push_sample(feed, &samples[i], &budget);
+	take_rows_of_all(feed, &budget);
 	feed->batches++;
 
 out_unlock:
@@ -588,6 +596,7 @@ int spek_feed_mark(u32 portid, const struct spek_prober_feed_mark *mark,
 		   const unsigned long *given, struct spek_refusal *refusal)
 {
 	struct spek_feed *feed;
+	u32 budget = ROWS_PER_REQUEST;
 	u32 i;
 
 	mutex_lock(&feeds_lock);
@@ -597,7 +606,7 @@ int spek_feed_mark(u32 portid, const struct spek_prober_feed_mark *mark,
 	spek_genl_merge(&spek_prober_feed_mark_request, &feed->mark, mark, given);
 	for (i = 0; i < feed->nr_rails; i++)
 		spek_rail_mark(&feed->rails[i].rail, feed->mark.until_ns);
-	take_rows_of_all(feed);
+	take_rows_of_all(feed, &budget);
 
 out_unlock:
 	mutex_unlock(&feeds_lock);

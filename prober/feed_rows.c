@@ -66,11 +66,13 @@ void spek_feed_rows_destroy(struct spek_feed_rows *rows)
  * @rows: rows
  * @rail: number of the rail
  * @samples: its samples
+ * @budget: number of rows to take, reduced by those that are taken; beyond it, only those are taken
+ *	whose total the next sample overwrites
  *
- * Context: process, under feeds_lock, may sleep: a feed that has lagged brings the totals of many
- *	rows at once.
+ * Context: process, under feeds_lock, may sleep.
  */
-void spek_feed_rows_take(struct spek_feed_rows *rows, u32 rail, const struct spek_rail *samples)
+void spek_feed_rows_take(struct spek_feed_rows *rows, u32 rail, const struct spek_rail *samples,
+			 u32 *budget)
 {
 	struct spek_tally *tally = &rows->tallies[rail];
 	u64 start_ns;
@@ -82,7 +84,7 @@ void spek_feed_rows_take(struct spek_feed_rows *rows, u32 rail, const struct spe
 			return;
 		if (err)
 			spek_tally_skip(tally, max(spek_ring_oldest(rows->ring), tally->next + 1));
-		else if (spek_tally_take(tally, samples, start_ns))
+		else if (spek_tally_take(tally, samples, start_ns, budget))
 			return;
 		cond_resched();
 	}

@@ -31,6 +31,7 @@ struct spek_feed_rows {
 
 struct spek_feed_rows *spek_feed_rows_create(const struct spek_ring *ring, u32 nr_rails);
 void spek_feed_rows_destroy(struct spek_feed_rows *rows);
-void spek_feed_rows_take(struct spek_feed_rows *rows, u32 rail, const struct spek_rail *samples);
+void spek_feed_rows_take(struct spek_feed_rows *rows, u32 rail, const struct spek_rail *samples,
+			 u32 *budget);
 
 #endif

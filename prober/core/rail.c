@@ -228,6 +228,19 @@ void spek_rail_mark(struct spek_rail *rail, u64 until_ns)
 
 /* ---- queries ---- */
 
+/**
+ * spek_rail_outlasts() - check whether the next sample leaves the total up to a time
+ * @rail: rail
+ * @at_ns: that time
+ *
+ * Return: false if it is overwritten by the next sample, or was before.
+ */
+bool spek_rail_outlasts(const struct spek_rail *rail, u64 at_ns)
+{
+	return rail->stored < rail->capacity || at_ns >= sample_at(rail, 1)->at_ns ||
+	       at_ns < rail->first_ns;
+}
+
 /* Count the kept samples before @at_ns, with @or_at also those at @at_ns. */
 static u32 count_before(const struct spek_rail *rail, u64 at_ns, bool or_at)
 {

@@ -145,6 +145,7 @@ const struct spek_rail_sample *spek_rail_last(const struct spek_rail *rail);
 const struct spek_rail_sample *spek_rail_oldest(const struct spek_rail *rail);
 u64 spek_rail_overwritten(const struct spek_rail *rail);
 
+bool spek_rail_outlasts(const struct spek_rail *rail, u64 at_ns);
 int spek_rail_total(const struct spek_rail *rail, u64 at_ns, bool ended,
 		    struct spek_rail_total *total);
 void spek_rail_use(const struct spek_rail *rail, u64 from_ns, u64 to_ns, bool ended,

@@ -40,15 +40,22 @@ static int total_at(const struct spek_rail *rail, u64 at_ns, bool ended,
  * @tally: tally
  * @rail: its rail, to which samples may still come
  * @at_ns: CLOCK_MONOTONIC of the start of row @tally->next, not before that of the row before
+ * @budget: number of rows to take now; reduced by a row that is taken. Below it, only rows are
+ *	taken whose total the next sample overwrites
  *
- * Return: 0, also if the row has no total, or -EAGAIN if samples may still come for that time.
+ * Return: 0, also if the row has no total, or -EAGAIN if samples may still come for that time, or
+ *	if it is to be taken later.
  */
-int spek_tally_take(struct spek_tally *tally, const struct spek_rail *rail, u64 at_ns)
+int spek_tally_take(struct spek_tally *tally, const struct spek_rail *rail, u64 at_ns, u32 *budget)
 {
 	struct spek_tally_row row = { .known_ns = NO_TOTAL };
 
+	if (!*budget && spek_rail_outlasts(rail, at_ns))
+		return -EAGAIN;
 	if (total_at(rail, at_ns, false, &row) == -EAGAIN)
 		return -EAGAIN;
+	if (*budget)
+		--*budget;
 	*slot_of(tally, tally->next++) = row;
 	return 0;
 }

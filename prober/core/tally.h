@@ -5,6 +5,8 @@
  * A rail keeps its last samples only, rows may be kept for longer. The total up to the start of a
  * row is fixed as soon as the rail's horizon reaches it, so the caller takes it then: after
  * samples and marks, and before the sample that overwrites the oldest one. Rows are taken in order.
+ * A rail that was silent for long fixes many rows at once: the caller takes a number of them each
+ * time, and those that the next sample would lose. Until a row is taken, its total is the rail's.
  *
  * Pure C: no kernel headers, floats, allocation, clock, locks. The caller locks.
  */
@@ -41,7 +43,7 @@ struct spek_tally {
 };
 
 void spek_tally_init(struct spek_tally *tally, struct spek_tally_row *totals, u32 rows);
-int spek_tally_take(struct spek_tally *tally, const struct spek_rail *rail, u64 at_ns);
+int spek_tally_take(struct spek_tally *tally, const struct spek_rail *rail, u64 at_ns, u32 *budget);
 void spek_tally_skip(struct spek_tally *tally, u64 to);
 int spek_tally_read(const struct spek_tally *tally, const struct spek_rail *rail, u64 seq,
 		    u64 at_ns, bool ended, struct spek_tally_row *row);

@@ -82,15 +82,16 @@ class Tally:
         self._totals = rail.ffi.new("struct spek_tally_row[]", rows)
         rail.lib.spek_tally_init(self.c, self._totals, rows)
 
-    def take(self) -> None:
-        """All rows whose totals are fixed, as prober/feed_rows.c does."""
+    def take(self, budget: int = 1 << 31) -> None:
+        """Rows whose totals are fixed, as prober/feed_rows.c does."""
+        left = self.rail.ffi.new("u32 *", budget)
         while self.c.next < len(self.starts):
-            if self.rail.lib.spek_tally_take(self.c, self.rail.c, self.starts[self.c.next]):
+            if self.rail.lib.spek_tally_take(self.c, self.rail.c, self.starts[self.c.next], left):
                 break
 
-    def push(self, at_ns: int, power_uw: int, gap: bool = False) -> bool:
+    def push(self, at_ns: int, power_uw: int, gap: bool = False, budget: int = 1 << 31) -> bool:
         """Store a sample, as prober/feed.c does."""
-        self.take()
+        self.take(budget)
         return self.rail.push(at_ns, power_uw, gap)
 
     def skip(self, to: int) -> None:

@@ -37,9 +37,9 @@ EVENTS = st.lists(
 )
 
 
-@given(events=EVENTS, ended=st.booleans())
+@given(events=EVENTS, ended=st.booleans(), budget=st.sampled_from([0, 1, 3, 1 << 31]))
 def test_rows_have_the_totals_of_a_rail_that_forgets_nothing(
-    lib: Any, events: Any, ended: bool
+    lib: Any, events: Any, ended: bool, budget: int
 ) -> None:
     tally, rail = short(lib), Rail(lib, LONG)
     for (kind, _, power, gap), at_ns in zip(
@@ -51,8 +51,8 @@ def test_rows_have_the_totals_of_a_rail_that_forgets_nothing(
             tally.rail.mark(at_ns)
             rail.mark(at_ns)
         else:
-            assert tally.push(at_ns, power, gap) == rail.push(at_ns, power, gap)
-        tally.take()
+            assert tally.push(at_ns, power, gap, budget) == rail.push(at_ns, power, gap)
+        tally.take(budget)
 
     for seq, start_ns in enumerate(tally.starts):
         error, energy, known, gap_ns = rail.total(start_ns, ended)
@@ -70,6 +70,26 @@ def test_a_row_keeps_its_power_when_its_samples_are_overwritten(lib: Any) -> Non
     assert [tally.read(seq) for seq in range(100)] == [
         (0, 30 * n * 10**6, n * 10 * MS, 0) for n in range(100)
     ]
+
+
+def test_many_rows_of_a_rail_that_was_silent_are_taken_one_by_one(lib: Any) -> None:
+    """They have their power meanwhile, and those that a sample would lose are taken before it."""
+    tally = short(lib, rows=1000)
+    for n in range(64):
+        tally.push(n * MS, 3 * W)
+    tally.starts = [63 * MS + n * MS // 8 for n in range(1, 401)]
+    tally.push(113 * MS, 3 * W)
+    tally.take(10)
+    assert tally.c.next == 10
+    for n in range(62):
+        tally.push((114 + n) * MS, 3 * W, budget=1)
+        assert tally.c.next == 11 + n
+    rows = [(0, 3 * start, start, 0) for start in tally.starts]
+    assert [tally.read(seq) for seq in range(400)] == rows
+    # Sample 63, the oldest now, is overwritten; the last row starts at the sample after it.
+    tally.push(176 * MS, 3 * W, budget=1)
+    assert tally.c.next == 399
+    assert [tally.read(seq) for seq in range(400)] == rows
 
 
 def test_samples_of_one_batch_do_not_overtake_a_row(lib: Any) -> None:
