@@ -13,7 +13,8 @@
  *
  * Planning flash may take milliseconds. Interrupts are off, so a drive gets PLAN_STEPS each time; a
  * drive that is behind resumes PLAN_PAUSE_NS later, at its own time. Meanwhile the unit accepts
- * commands, with their arrival times. Callers that need the drive at the present time wait
+ * commands, with their arrival times. Readers of its state get the state up to its own time
+ * (spek_unit_lock_accounted()). Callers that change it need the drive at the present time, and wait
  * (spek_unit_lock_settled()): until then commands for the media are busy, so that the wait ends
  * with what the drive has, however fast the host sends.
  *
@@ -399,6 +400,25 @@ u64 spek_unit_lock_settled(struct spek_unit *unit, struct list_head *done, unsig
 	}
 	unit->settling--;
 	return now_ns;
+}
+
+/**
+ * spek_unit_lock_accounted() - lock a unit to read its state
+ * @unit: the unit
+ * @done: empty; gets commands that ended
+ * @flags: for spek_unit_unlock()
+ *
+ * Unlike spek_unit_lock_settled(), it is not in the way of commands.
+ *
+ * Context: any.
+ * Return: the time up to which everything is accounted: that of a drive that is behind, else now.
+ */
+u64 spek_unit_lock_accounted(struct spek_unit *unit, struct list_head *done, unsigned long *flags)
+	__acquires(&unit->lock)
+{
+	u64 now_ns = spek_unit_lock_now(unit, done, flags);
+
+	return spek_drive_is_short(&unit->drive) ? unit->drive.accounted_ns : now_ns;
 }
 
 /*

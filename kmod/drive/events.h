@@ -22,6 +22,7 @@ struct spek_unit_command {
 void spek_unit_events_init(struct spek_unit *unit);
 u64 spek_unit_lock_now(struct spek_unit *unit, struct list_head *done, unsigned long *flags);
 u64 spek_unit_lock_settled(struct spek_unit *unit, struct list_head *done, unsigned long *flags);
+u64 spek_unit_lock_accounted(struct spek_unit *unit, struct list_head *done, unsigned long *flags);
 void spek_unit_unlock(struct spek_unit *unit, struct list_head *done, unsigned long flags);
 void spek_unit_start_all(struct spek_unit *unit, u64 at_ns);
 void spek_unit_drive_power(struct spek_unit *unit, u64 at_ns, struct list_head *done);

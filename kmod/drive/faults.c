@@ -19,7 +19,7 @@ bool spek_unit_fault(struct spek_unit *unit, u32 index, struct spek_drive_fault 
 	LIST_HEAD(done);
 	bool found;
 
-	spek_unit_lock_settled(unit, &done, &flags);
+	spek_unit_lock_accounted(unit, &done, &flags);
 	found = index < unit->drive.faults.length;
 	if (found)
 		*fault = unit->drive.faults.entries[index];

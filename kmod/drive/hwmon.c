@@ -47,7 +47,7 @@ static int read(struct device *dev, enum hwmon_sensor_types type, u32 attr, int 
 	u64 now_ns, uw, nj;
 	LIST_HEAD(done);
 
-	now_ns = spek_unit_lock_settled(unit, &done, &flags);
+	now_ns = spek_unit_lock_accounted(unit, &done, &flags);
 	uw = spek_drive_power_uw(&unit->drive, channel, now_ns);
 	nj = unit->drive.account.energy[channel].nj;
 	spek_unit_unlock(unit, &done, flags);

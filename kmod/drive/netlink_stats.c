@@ -23,7 +23,7 @@ static void take_snapshot(struct spek_unit *unit, struct snapshot *snapshot)
 	LIST_HEAD(done);
 	u32 i;
 
-	snapshot->now_ns = spek_unit_lock_settled(unit, &done, &flags);
+	snapshot->now_ns = spek_unit_lock_accounted(unit, &done, &flags);
 	snapshot->account = unit->drive.account;
 	snapshot->count = unit->count;
 	if (flash) {

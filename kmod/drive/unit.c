@@ -395,7 +395,7 @@ void spek_unit_view(struct spek_unit *unit, struct spek_unit_view *view)
 			strscpy(view->hwmon, dev_name(unit->hwmon), sizeof(view->hwmon));
 	}
 	mutex_unlock(&table_lock);
-	view->now_ns = spek_unit_lock_settled(unit, &done, &flags);
+	view->now_ns = spek_unit_lock_accounted(unit, &done, &flags);
 	view->condition = unit->drive.condition;
 	view->held = unit->held;
 	spek_unit_unlock(unit, &done, flags);

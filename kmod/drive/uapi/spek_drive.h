@@ -303,7 +303,7 @@ struct spek_drive_seek_record {
  * @SPEK_DRIVE_A_DRIVE_OUTSTANDING: (u32) Requests that the drive holds.
  * @SPEK_DRIVE_A_DRIVE_STORED_BYTES: (u64) Memory that its data uses.
  * @SPEK_DRIVE_A_DRIVE_CREATED_NS: (u64) Time of drive-new.
- * @SPEK_DRIVE_A_DRIVE_NOW_NS: (u64) Time of this answer.
+ * @SPEK_DRIVE_A_DRIVE_NOW_NS: (u64) Time of the state in this answer.
  * @SPEK_DRIVE_A_DRIVE_FAULT: (nest of fault, repeated) One for each fault.
  * @SPEK_DRIVE_A_DRIVE_CLEAR_FAULTS: (u32, at most 1) 1 - first remove all faults.
  * @SPEK_DRIVE_A_DRIVE_MODULE_VERSION: (string, at most 24 bytes)

@@ -475,7 +475,7 @@ static void look(void)
 	if (draw(2))
 		spek_unit_lock_settled(unit, &done, &flags);
 	else
-		spek_unit_lock_now(unit, &done, &flags);
+		REQUIRE(spek_unit_lock_accounted(unit, &done, &flags) <= now_ns);
 	REQUIRE(unit->drive.has_power || !spek_drive_power_uw(&unit->drive, SPEK_DRIVE_12V, now_ns));
 	spek_unit_unlock(unit, &done, flags);
 }
@@ -663,8 +663,14 @@ static void run_besieged(void)
 	besiege();
 	besiege();
 	REQUIRE(spek_drive_is_short(&unit->drive));
-	has_rivals = true;
 	rounds = 0;
+	/* What is only read is that of its own time; nobody waits for it, and no command is busy. */
+	REQUIRE(spek_unit_lock_accounted(unit, &done, &flags) == unit->drive.accounted_ns);
+	REQUIRE(unit->drive.accounted_ns < now_ns && !rounds && !unit->settling);
+	spek_unit_unlock(unit, &done, flags);
+	INIT_LIST_HEAD(&done);
+	REQUIRE(spek_drive_is_short(&unit->drive));
+	has_rivals = true;
 	spek_unit_lock_settled(unit, &done, &flags);
 	REQUIRE(!spek_drive_is_short(&unit->drive));
 	spek_unit_unlock(unit, &done, flags);
