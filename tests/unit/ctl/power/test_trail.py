@@ -37,7 +37,7 @@ def test_an_interval_longer_than_the_history_is_known(rail: Callable[..., Rail])
     followed(trail, line, 0, 30, 0.0, 10.0)
     followed(trail, line, 30, 61, 0.0, 4.0)
     assert line.use(at(0), at(60)).lost_ns > 50 * SECOND
-    ((key, use),) = trail.between(at(0), at(60)).items()
+    ((key, use),) = trail.uses(trail.within(at(0), at(60))).items()
     assert key == ("board", "5V")
     assert (use.known_ns, use.gap_ns, use.lost_ns) == (60 * SECOND, 0, 0)
     # the step is a ramp between two samples
@@ -48,9 +48,9 @@ def test_one_interval_after_another(rail: Callable[..., Rail]) -> None:
     line = rail(5.0, last_s=0.0, capacity=64)
     trail = trail_of(FakeLink([FakeFeed(1, "board", {"5V": line})]))
     followed(trail, line, 0, 61, 0.0, 5.0)
-    first = trail.between(at(0), at(60))["board", "5V"]
+    first = trail.uses(trail.within(at(0), at(60)))["board", "5V"]
     followed(trail, line, 61, 121, 60.0, 5.0)
-    then = trail.between(at(60), at(120))["board", "5V"]
+    then = trail.uses(trail.within(at(60), at(120)))["board", "5V"]
     for use in (first, then):
         assert use.known_ns + use.gap_ns == 60 * SECOND
         # Less than a piece at the start is unknown.
@@ -76,7 +76,7 @@ def test_other_feeds_and_ended_ones_are_not_followed(rail: Callable[..., Rail]) 
     ended = FakeFeed(3, "board", {"5V": board}, FeedState.CLOSED)
     trail = trail_of(FakeLink([FakeFeed(2, "wall", {"AC": wall}), ended]))
     followed(trail, wall, 0, 20, 0.0, 7.0)
-    assert trail.between(at(0), at(20)) == {}
+    assert trail.uses(trail.within(at(0), at(20))) == {}
 
 
 def test_a_feed_that_is_opened_again_goes_on(rail: Callable[..., Rail]) -> None:
@@ -86,6 +86,17 @@ def test_a_feed_that_is_opened_again_goes_on(rail: Callable[..., Rail]) -> None:
     followed(trail, old, 0, 20, 0.0, 10.0)
     link.known = [FakeFeed(2, "board", {"5V": new})]
     followed(trail, new, 20, 41, 0.0, 4.0)
-    use = trail.between(at(0), at(40))["board", "5V"]
+    use = trail.uses(trail.within(at(0), at(40)))["board", "5V"]
     assert use.known_ns + use.gap_ns == 40 * SECOND and use.gap_ns <= SECOND
     assert use.energy_fj / 1e15 == pytest.approx(20 * 10 + 20 * 4, rel=0.02)
+
+
+def test_the_end_of_an_interval_may_come_after_it(rail: Callable[..., Rail]) -> None:
+    line = rail(5.0, last_s=0.0, capacity=64)
+    trail = trail_of(FakeLink([FakeFeed(1, "board", {"5V": line})]))
+    followed(trail, line, 0, 59, 0.0, 5.0)
+    stretch = trail.within(at(0), at(60))
+    assert trail.uses(stretch)["board", "5V"].pending_ns > 0
+    add(line, 5.0, 59.1, 61)
+    use = trail.uses(stretch)["board", "5V"]
+    assert (use.known_ns, use.pending_ns) == (60 * SECOND, 0)
