@@ -290,19 +290,19 @@ def use_disk(monkeypatch: pytest.MonkeyPatch, signatures: list[Any]) -> None:
 def test_a_run_that_may_write_is_started_after_a_check(
     peer: RootPeer, kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use_disk(monkeypatch, ["xfs"])
+    use_disk(monkeypatch, [Signature("xfs", "filesystem", 0)])
     link = peer.new_run(write=1)
     refusal = peer.pass_on(link, spek, spek.Cmd.RUN_START, id=RUN)["error"]
     assert refusal["text"] == f"run {RUN} may write and was not checked"
     for wish, text in (
         ({}, "give --write"),
-        ({"write": True}, "/dev/fake0 holds data: xfs"),
+        ({"write": True}, "/dev/fake0 holds data: file system xfs"),
         ({"write": True, "destroy": ["S999"]}, "--destroy S999 names another device"),
     ):
         assert text in peer.ask("check", run=RUN, **wish)["error"]["text"]
         assert "error" in peer.pass_on(link, spek, spek.Cmd.RUN_START, id=RUN)
     remarks = peer.ask("check", run=RUN, write=True, destroy=["S123"])["answer"]
-    assert remarks == ["/dev/fake0 holds data and will be overwritten: xfs"]
+    assert remarks == ["/dev/fake0 holds data and will be overwritten: file system xfs at byte 0"]
     assert "error" not in peer.pass_on(link, spek, spek.Cmd.RUN_START, id=RUN)
     assert passed() == ["RUN_NEW", "RUN_START"]
     assert "not of this host" in peer.ask("check", run=8, write=True)["error"]["text"]
