@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from spekctl.block.device import ROOTS, Device, Roots, by_number
 
-# Levels of stacked devices; the kernel has a limit for some kinds only.
+# Levels of stacked devices to follow; the kernel limits the depth of some drivers only.
 _DEEPEST = 20
 
 
 class Name(NamedTuple):
-    """What a drive is told from others by. @certain: what is called so is one drive; else a system
-    of several drives may call all of them so, as an array of disks or a virtual controller."""
+    """An identifier of a drive. @certain: it belongs to a single drive; otherwise all drives of a
+    system, such as a disk array or a virtual controller, may share it."""
 
     text: str
     certain: bool

@@ -273,8 +273,8 @@ def check_again(
 
     A command that claims another path finds this claim and gives up at once, so it is waited for.
 
-    Overwriting may uncover another copy of a signature, such as the second header of a GPT, so the
-    place of one does not matter; and the kernel knows the partitions of a table until it is told.
+    Overwriting may uncover another copy of a signature, such as the second header of a GPT, so
+    offsets are not compared. The kernel keeps the partitions of a table until it reads it again.
     """
     refuse_users(device, roots, known, PATIENCE)
     types = {signature.type for signature in before}

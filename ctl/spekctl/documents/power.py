@@ -83,8 +83,8 @@ def unknown(name: str, gap_s: float) -> RailPower:
 
 
 def total_of(rails: Sequence[RailPower]) -> RailPower:
-    """All rails together; a figure that is unknown for one rail is unknown for the sum. Energy is
-    added in whole fJ, and all else rounded once, so that the order of the rails does not matter."""
+    """The sum of the rails; a figure that any rail lacks is unknown for the sum. Energy is added in
+    whole fJ and the other figures are rounded once, so the order of the rails does not matter."""
 
     def added(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]

@@ -122,8 +122,9 @@ def _refused_mode(name: str, mode: str, options: Mapping[str, str | None]) -> st
 
 
 def _has_zeroes(options: Mapping[str, str | None]) -> bool:
-    """Whether a job's data are zeroes. fio looks at duplicates and compressible data before all
-    else, takes 100 % of the latter for zeroes, and scrambles zeroes where it is told to."""
+    """Whether a job's data are zeroes. fio handles dedupe_percentage and
+    buffer_compress_percentage first, where 100 % compressible means zeroes, and an explicit
+    scramble_buffers=1 changes zeroes."""
     if (options.get("dedupe_percentage") or "").strip("0"):
         return False
     compressible = (options.get("buffer_compress_percentage") or "").lstrip("0")

@@ -163,7 +163,7 @@ def _log(options: Mapping[str, str | None]) -> Path:
 
 
 def _version(log: Path) -> str:
-    """The version of a log of fio; empty for other traces and for a log that cannot be read."""
+    """The version of an I/O log of fio; empty if the file is not one or cannot be read."""
     try:
         with log.open(encoding="utf-8", errors="replace") as lines:
             header = _HEADER.fullmatch(lines.readline(_HEADER_MAX))

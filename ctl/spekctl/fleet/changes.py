@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plan with what a command line says in its place, for one run."""
+"""A plan with the overrides of a command line."""
 
 from __future__ import annotations
 

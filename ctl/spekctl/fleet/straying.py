@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Clocks that leave max_skew after the check: while a run is under way, or by its end.
 
-The bound of a clock is told by its host before and after a run, because asking chrony starts a
-process there. During the run only the time in each answer is seen, which shows a clock that is
-plainly wrong.
+Each host reports the error bound of its clock before and after a run only, because asking chrony
+starts a process there. During the run, the timestamps in the host's answers reveal a clock that is
+far off.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Trail:
     def __init__(self, link: Feeds, counts: Callable[[int, str], bool]) -> None:
         self._link = link
         self._counts = counts
-        # By name: a feed that is opened again goes on with the pieces of its predecessor.
+        # By name: a reopened feed continues the pieces of its predecessor.
         self._pieces: dict[str, list[_Piece]] = {}
         self._ids: dict[str, int] = {}
 
