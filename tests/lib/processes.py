@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from pathlib import Path
 
@@ -16,3 +17,13 @@ def children(process: int) -> list[int]:
             if re.search(rf"(?m)^PPid:\t{process}$", status.read_text(errors="replace")):
                 pids.append(int(status.parent.name))
     return pids
+
+
+def open_files(process: int) -> list[str]:
+    """What descriptors of a process stand for, as /proc writes it. Those that are closed or opened
+    meanwhile may be missing."""
+    names = []
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            names.append(os.readlink(link))
+    return names

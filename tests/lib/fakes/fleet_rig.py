@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import threading
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any, Self
 from lib.fakes import fleet_host
 from lib.fakes.fleet import FakeView
 from lib.fork_server import Forked
+from lib.processes import open_files
 from lib.waiting import LONG_S, eventually
 
 from spekctl.fleet import keys, plan
@@ -157,16 +157,11 @@ time = "{time}"
 
 def listening(pid: int) -> set[str]:
     """Addresses at which a process listens, as /proc has them."""
-    inodes = set()
-    for link in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(OSError):
-            target = os.readlink(link)
-            if target.startswith("socket:["):
-                inodes.add(target[8:-1])
+    names = open_files(pid)
     addresses = set()
     for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
             fields = line.split()
-            if fields[3] == "0A" and fields[9] in inodes:
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in names:
                 addresses.add(fields[1].split(":")[0])
     return addresses

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from lib.daq.build import library
 from lib.daq.program import HANG_S, Running, check_sanitizers, running
+from lib.processes import open_files
 from lib.waiting import eventually
 from unit.daq.modbus.meter import INPUT, Meter, Network, Serial, f32
 from unit.daq.quarch.server import Module, Server
@@ -111,9 +112,7 @@ def test_a_qis_that_answers_and_has_no_header(program: Path, tmp_path: Path) -> 
 
 
 def has_open(pid: int, path: Path) -> bool:
-    return any(
-        link.is_symlink() and link.readlink() == path for link in Path(f"/proc/{pid}/fd").iterdir()
-    )
+    return str(path) in open_files(pid)
 
 
 @pytest.mark.parametrize("has_writer", [False, True])
@@ -264,13 +263,13 @@ def full_port() -> Iterator[int]:
 
 def connecting(pid: int, port: int) -> bool:
     """Whether a socket of the process waits for an answer from the port."""
-    sockets = {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir()}
+    names = open_files(pid)
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
         if (
             fields[2].endswith(f":{port:04X}")
             and fields[3] == SYN_SENT
-            and f"socket:[{fields[9]}]" in sockets
+            and f"socket:[{fields[9]}]" in names
         ):
             return True
     return False
