@@ -11,6 +11,7 @@ module adds its own channels, so that nothing has to be read from a console:
     spek.ctl        "done" from the guest; spek.ctl.in: signals and window sizes to it
     spek.mon        QEMU's monitor, to see where a guest stands that does not end
     console.log     the kernel's messages, for when things go wrong
+    qemu.log        resets of its CPUs, of which the kernel cannot say anything
 
 QEMU runs in a session of its own, together with a watcher that kills it when we die.
 """
@@ -55,6 +56,7 @@ CONSOLE_TAIL = 25
 MODULES = Path("/lib/modules")
 GUESTS_OWN = Path("/tmp")  # a guest does not see the host's
 HOST_TAG = "spek.host"
+QEMU_LOG = "qemu.log"
 # Of the root file system: the last one is ours.
 ROOT_OPTIONS = "version=9p2000.L,trans=virtio,access=any,msize=524288,cache=loose"
 X86_FEATURE_CX16 = 4 * 32 + 13  # arch/x86/include/asm/cpufeatures.h
@@ -328,6 +330,7 @@ class _Run:
         self.interrupts = 0
         self.kill_at = float("inf")
         self.look = False
+        self.qemu_status: int | None = None  # None: it had not ended by itself
 
     @staticmethod
     def _terminals(fds: dict[str, int | None]) -> list[str]:
@@ -398,6 +401,7 @@ class _Run:
             command += ["--kopt", option]
         command += ["--script-sh", f"exec {python_of(guest.root)} -I -S {script} {self.folder}"]
         command += ["--qemu-opts", *emulation(guest)]
+        command += ["-d", "cpu_reset", "-D", str(self.folder / QEMU_LOG)]
         command += ["-device", f"virtio-serial-pci,id=spek,max_ports={len(self.ports) + 1}"]
         host = f"local,id={HOST_TAG},path=/,security_model=none,readonly=on,multidevs=remap"
         command += ["-fsdev", host]
@@ -486,6 +490,7 @@ class _Run:
                         break
                     if now > self.kill_at:
                         break
+                self.qemu_status = self.process.returncode
                 if self.look or timed_out:
                     self._look(selector)
         finally:
@@ -594,7 +599,18 @@ class _Run:
         complaint = [line for line in printed.splitlines() if line.strip()]
         if not status and complaint:
             return f"the guest could not be started: {complaint[-1].strip()}"
-        return f"the guest ended {where}"
+        return f"the guest ended {where}{self._why_qemu_ended()}"
+
+    def _why_qemu_ended(self) -> str:
+        if self.qemu_status is None:
+            return ""
+        if self.qemu_status < 0:
+            return f": QEMU was killed by {signal.Signals(-self.qemu_status).name}"
+        if self.qemu_status:
+            return f": QEMU exited with status {self.qemu_status}"
+        if "Triple fault" in self._read(QEMU_LOG):
+            return ": a triple fault reset its CPU"
+        return ": it was reset or switched off from inside"
 
 
 def check_tools(architecture: Architecture | None = None) -> None:

@@ -218,3 +218,24 @@ def test_a_guest_that_counts_instructions_has_a_processor_of_its_own() -> None:
     with composed(Guest(some_kernel(), ["true"], icount=True)) as later:
         assert later.processor
         assert later.processor.number == first
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("kill -SEGV $$", "QEMU was killed by SIGSEGV"),
+        ("exit 3", "QEMU exited with status 3"),
+        ("exit 0", "it was reset or switched off from inside"),
+        ("echo Triple fault >{folder}/qemu.log", "a triple fault reset its CPU"),
+    ],
+)
+def test_a_guest_that_ends_by_itself_says_how(
+    script: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with composed(Guest(some_kernel(), ["true"])) as run:
+        (run.folder / "status.json").write_text("{}")
+        words = ["sh", "-c", script.format(folder=run.folder)]
+        monkeypatch.setattr(run, "_command", lambda: words)
+        outcome = run.run()
+    assert outcome.failure == f"the guest ended before it had booted: {why}"
+    assert outcome.exit_status is None
