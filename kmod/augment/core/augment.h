@@ -494,7 +494,7 @@ struct spek_augment_stream {
  * @flush_seq: what the round covers
  * @flush_failed: a flush of the round failed
  * @raid_reads: foreground reads of the RAID in flight
- * @raid_read_ns: time of the last one
+ * @raid_read_ns: time of the last one, or of the end of recovery or of a drain, if that is later
  * @stirred: there was one, or a member woke, since destage to a quiet RAID
  * @mark_ns: lower bound of the time of the oldest dirty block, or the end of recovery, which cannot
  *	know when blocks were written; NEVER: there is none

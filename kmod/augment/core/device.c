@@ -101,6 +101,8 @@ void spek_augment_resume(struct spek_augment *m)
 	m->flushed_seq = m->issued_seq;
 	m->unflushed = 0;
 	m->mark_ns = m->dirty ? m->now_ns : SPEK_AUGMENT_NEVER;
+	/* Whether the RAID was read before recovery is not known. */
+	m->raid_read_ns = m->now_ns;
 	m->mode = SPEK_AUGMENT_PASSING;
 	if ((m->live & spek_augment_bit(SPEK_AUGMENT_SSD)) && (m->live & SPEK_AUGMENT_ALL_MEMBERS))
 		m->mode = SPEK_AUGMENT_NORMAL;

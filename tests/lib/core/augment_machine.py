@@ -26,11 +26,12 @@ class Machine:
 
     @adopted: blocks of which the log has a record each, as of an earlier life; then I/O is ended by
     hand. @length: blocks of each of these records. @holders: bitmap of the devices that have
-    them."""
+    them. @started_ns: time at which recovery begins."""
 
     adopted: Sequence[int] = ()
     length: int = 1
     holders: int = (2 << MEMBERS) - 1
+    started_ns: int = 0
 
     def __init__(self, **policy: Any) -> None:
         self.ffi, self.lib = core()
@@ -59,11 +60,11 @@ class Machine:
                 "struct spek_augment_header *", {"block": block, "blocks": self.length}
             )
             self.adopt(header)
-        self.lib.spek_augment_start(self.machine, 0)
+        self.now_ns = self.started_ns
+        self.lib.spek_augment_start(self.machine, self.now_ns)
         self.crc = self.ffi.new("u32[]", 256)
         self.sent: list[Any] = []
         self.by_hand = bool(self.adopted)
-        self.now_ns = 0
         self.run()
 
     def adopt(self, header: Any) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 from typing import Any
 
+import pytest
 from lib.core.augment_machine import FLUSH, LOG, NEVER, RAID, READ, SSD, WRITE, Machine
 
 NORMAL, DRAINING, FAILED = 1, 2, 4
@@ -233,3 +234,40 @@ def test_a_quiet_raid_is_written_once_for_each_time_that_it_was_read_or_woke() -
     machine.tell(True, 2)
     assert is_destaged(), "a member woke"
     assert not destaged_after_a_write()
+
+
+UP_NS = 10**12
+QUIET_NS = 5000
+
+
+class Created(Machine):
+    """A machine with an empty log, on a host that has been up for long."""
+
+    started_ns = UP_NS
+
+
+class Attached(Created):
+    """A machine with a log of two records."""
+
+    adopted = (70, 71)
+
+
+@pytest.mark.parametrize("kind", [Created, Attached])
+def test_a_raid_is_not_quiet_before_it_was_watched(kind: type[Machine]) -> None:
+    """However long the host is up, reads before the end of recovery are not known."""
+    machine = kind(quiet_ns=QUIET_NS)
+    if machine.by_hand:
+        machine.now_ns += 700  # recovery takes its time
+        end_all(machine)
+        machine.by_hand = False
+    assert machine.machine.mode == NORMAL
+    quiet_at_ns = machine.now_ns + QUIET_NS
+    machine.write(80)
+    dirty = machine.machine.dirty
+    assert dirty == len(kind.adopted) + 1
+    assert machine.lib.spek_augment_next_ns(machine.machine) == quiet_at_ns
+    for now_ns, left in ((quiet_at_ns - 1, dirty), (quiet_at_ns, 0)):
+        machine.now_ns = now_ns
+        machine.lib.spek_augment_tick(machine.machine, now_ns)
+        machine.run()
+        assert machine.machine.dirty == left
