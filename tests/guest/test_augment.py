@@ -7,21 +7,36 @@ target: data get where they belong, survive, and stay right when devices fail.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import mmap
 import os
 import re
 import subprocess
 import threading
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from lib.guest import device_mapper
+from lib.guest.augment import (
+    BLOCK,
+    LOG_BLOCKS,
+    LOG_START,
+    NAME,
+    QUIET,
+    RAID_MIB,
+    SECTORS,
+    SPARE_MIB,
+    SSD_MIB,
+    Cache,
+    Devices,
+    assert_holds,
+    assert_refused,
+    attached,
+    contents,
+    disks,
+    fresh,
+)
 from lib.guest.disks import mapped_disk, null_disk, settle
 from lib.waiting import eventually
 
@@ -29,126 +44,7 @@ from spekctl.augment import format
 
 pytestmark = [pytest.mark.debug_kernel, pytest.mark.usefixtures("augment_module")]
 
-BLOCK = 4096
-LOG_BLOCKS = 1024
-RAID_MIB, SSD_MIB, SPARE_MIB = 32, 12, 8
-SECTORS = RAID_MIB << 11
-NAME = "spek-cache"
-NEVER_MS = 4294967295
-LOG_START, AT_VERSION, GENERATIONS = 2, 8, 16  # kmod/augment/core/format.h
-# Nothing is destaged unless a test asks for it.
-QUIET = f"quiet_ms {NEVER_MS} retry_ms 100"
-
-
-@dataclass(frozen=True)
-class Devices:
-    """RAID, SSD and spare areas; - for one that is missing."""
-
-    raid: str
-    ssd: str
-    spares: tuple[str, str]
-
-    def line(self, features: str = QUIET) -> str:
-        words = f"{self.raid} {self.ssd} 2 {' '.join(self.spares)} {LOG_BLOCKS}"
-        return f"0 {SECTORS} spek-augment {words} {len(features.split())} {features}"
-
-
-@dataclass(frozen=True)
-class Status:
-    mode: str
-    generation: int
-    live: int
-    awake: int
-    mirror: int
-    dirty: int
-    used: int
-    hits: int
-    misses: int
-    prefetched: int
-    records: int
-    wakes: tuple[int, ...]  # by writes, reads, flushes, destage, others
-    lost: int
-
-
-class Cache:
-    """The mapped device."""
-
-    def __init__(self, node: str) -> None:
-        self.node = node
-        self.fd = os.open(node, os.O_RDWR | os.O_DIRECT)
-
-    def close(self) -> None:
-        os.close(self.fd)
-
-    def status(self) -> Status:
-        done = subprocess.run(
-            ["dmsetup", "status", NAME], check=True, capture_output=True, text=True
-        )
-        words = done.stdout.split()[3:]
-        assert len(words) == 23
-        return Status(
-            mode=words[0],
-            generation=int(words[1]),
-            live=int(words[2], 16),
-            awake=int(words[3], 16),
-            mirror=int(words[4]),
-            dirty=int(words[5]),
-            used=int(words[6].partition("/")[0]),
-            hits=int(words[8]),
-            misses=int(words[9]),
-            prefetched=int(words[11]),
-            records=int(words[13]),
-            wakes=tuple(map(int, words[17:22])),
-            lost=int(words[22]),
-        )
-
-    def write(self, block: int, version: int, blocks: int = 1) -> None:
-        with mmap.mmap(-1, blocks * BLOCK) as buffer:
-            buffer.write(b"".join(contents(block + i, version) for i in range(blocks)))
-            assert os.pwrite(self.fd, buffer, block * BLOCK) == blocks * BLOCK
-
-    def flush(self) -> None:
-        os.fsync(self.fd)
-
-    def assert_holds(self, block: int, version: int, blocks: int = 1) -> None:
-        assert_holds(self.fd, block, version, blocks)
-
-
-def contents(block: int, version: int) -> bytes:
-    return (version << 32 | block).to_bytes(8, "little") * (BLOCK // 8)
-
-
-def assert_holds(fd: int, block: int, version: int, blocks: int = 1) -> None:
-    with mmap.mmap(-1, blocks * BLOCK) as buffer:
-        assert os.preadv(fd, [buffer], block * BLOCK) == blocks * BLOCK
-        for i in range(blocks):
-            seen = buffer[i * BLOCK : (i + 1) * BLOCK]
-            assert seen == contents(block + i, version), (block + i, seen[:8].hex())
-
-
-def fresh() -> str:
-    return f"{QUIET} format {uuid.uuid4()}"
-
-
-@contextmanager
-def attached(devices: Devices, features: str = QUIET) -> Iterator[Cache]:
-    with mapped_disk(NAME, devices.line(features)) as node:
-        cache = Cache(node)
-        try:
-            yield cache
-        finally:
-            cache.close()
-            settle()
-
-
-@contextmanager
-def disks() -> Iterator[Devices]:
-    with ExitStack() as stack:
-        raid, ssd, *spares = (
-            stack.enter_context(null_disk(size_mb, memory_backed=1))
-            for size_mb in (RAID_MIB, SSD_MIB, SPARE_MIB, SPARE_MIB)
-        )
-        yield Devices(raid, ssd, (spares[0], spares[1]))
+AT_VERSION, GENERATIONS = 8, 16  # kmod/augment/core/format.h
 
 
 @pytest.fixture
@@ -481,202 +377,12 @@ def test_the_log_of_a_lost_ssd_is_read_from_the_mirror(devices: Devices) -> None
         assert cache.status().mode == "passing"
 
 
-def with_hole(node: str, *blocks: int, mib: int = SSD_MIB) -> str:
-    """A table of the SSD, or of a device of another length, whose @blocks cannot be read or
-    written."""
-    lines, at = [], 0
-    for hole in (*(block * 8 for block in blocks), mib << 11):
-        if hole > at:
-            lines.append(f"{at} {hole - at} linear {node} {at}")
-        if hole < mib << 11:
-            lines.append(f"{hole} 8 error")
-        at = hole + 8
-    return "\n".join(lines)
-
-
-@pytest.mark.parametrize("then", ["mended", "given up"])
-def test_a_log_that_cannot_be_read_on_is_given_up_on_request_only(
-    devices: Devices, then: str
-) -> None:
-    """The second of three records cannot be read from the SSD, and its mirror is missing."""
-    whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
-    with mapped_disk("spek-bad", whole) as ssd:
-        with attached(Devices(devices.raid, ssd, devices.spares), fresh()) as cache:
-            for block in range(3):
-                cache.write(block, 1)
-                cache.flush()
-        device_mapper.replace("spek-bad", with_hole(devices.ssd, 2 + 3))
-        left = Devices(devices.raid, ssd, ("-", devices.spares[1]))
-        assert_refused(left.line(), "The log cannot be read on")
-        if then == "mended":
-            device_mapper.replace("spek-bad", whole)
-            with attached(left) as cache:
-                cache.assert_holds(0, 1, blocks=3)
-            return
-        with attached(left, f"{QUIET} unread end") as cache:
-            eventually(lambda: cache.status().mode == "failed", "what is lost is not told")
-            assert told("lost", "0") == "1+1 -"
-            # Also what follows it in the log.
-            assert [read_error(cache, block) for block in range(3)] == [0, errno.EIO, 0]
-            cache.assert_holds(2, 1)
-            device_mapper.message(NAME, "forget 1")
-            eventually(lambda: cache.status().mode == "normal", "writes are not accepted")
-            assert cache.status().dirty == 0
-            with open(devices.raid, "rb") as raid:
-                raid.seek(BLOCK)
-                assert raid.read(BLOCK) == bytes(BLOCK)
-
-
-def test_a_log_ends_at_a_header_that_nobody_can_read_on_request_only(devices: Devices) -> None:
-    """Where the next record begins is not known without it."""
-    whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
-    with mapped_disk("spek-bad", whole) as ssd:
-        with attached(Devices(devices.raid, ssd, devices.spares), fresh()) as cache:
-            for block in range(3):
-                cache.write(block, 1)
-                cache.flush()
-        device_mapper.replace("spek-bad", with_hole(devices.ssd, LOG_START + 2))
-        left = Devices(devices.raid, ssd, ("-", devices.spares[1]))
-        assert_refused(left.line(), "The log cannot be read on")
-        with attached(left, f"{QUIET} unread end") as cache:
-            cache.assert_holds(0, 1)
-            device_mapper.message(NAME, "destage")
-            eventually(lambda: cache.status().dirty == 0, "the log is not destaged")
-            with open(devices.raid, "rb") as raid:
-                raid.seek(BLOCK)
-                assert raid.read(BLOCK) == bytes(BLOCK)
-
-
-def test_a_record_is_put_together_of_what_each_device_can_read(devices: Devices) -> None:
-    """The SSD and its mirror each have a block that cannot be read, not the same."""
-    with (
-        mapped_disk("spek-bad", f"0 {SSD_MIB << 11} linear {devices.ssd} 0") as ssd,
-        mapped_disk("spek-worse", f"0 {SPARE_MIB << 11} linear {devices.spares[0]} 0") as spare,
-    ):
-        changed = Devices(devices.raid, ssd, (spare, devices.spares[1]))
-        with attached(changed, fresh()) as cache:
-            cache.write(0, 1, blocks=8)
-            cache.write(8, 1, blocks=8)
-            cache.flush()
-            assert cache.status().mirror == 1
-        device_mapper.replace("spek-bad", with_hole(devices.ssd, LOG_START + 3))
-        worse = with_hole(devices.spares[0], LOG_START + 6, mib=SPARE_MIB)
-        device_mapper.replace("spek-worse", worse)
-        with attached(changed) as cache:
-            cache.assert_holds(0, 1, blocks=16)
-            eventually(lambda: cache.status().dirty == 0, "the log is not destaged")
-            assert cache.status().lost == 0
-
-
-def test_a_superblock_that_cannot_be_read_leaves_the_other(devices: Devices) -> None:
-    whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
-    with mapped_disk("spek-bad", whole) as ssd:
-        changed = Devices(devices.raid, ssd, devices.spares)
-        with attached(changed, fresh()) as cache:
-            cache.write(7, 1)
-            cache.flush()
-        device_mapper.replace("spek-bad", with_hole(devices.ssd, 0))
-        with attached(changed) as cache:
-            cache.assert_holds(7, 1)
-
-
 def test_a_device_can_be_given_up(devices: Devices) -> None:
     with attached(devices, fresh()) as cache:
         cache.write(40, 1, blocks=80)
         device_mapper.message(NAME, "lose 0")
         eventually(lambda: cache.status().mode == "passing", "the log is not drained")
         cache.assert_holds(40, 1, blocks=80)
-
-
-def told(*message: str) -> str:
-    """The answer to a message."""
-    command = ["dmsetup", "message", NAME, "0", *message]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def read_error(cache: Cache, block: int) -> int:
-    with mmap.mmap(-1, BLOCK) as buffer:
-        try:
-            os.preadv(cache.fd, [buffer], block * BLOCK)
-        except OSError as error:
-            return error.errno or errno.EIO
-    return 0
-
-
-@pytest.mark.allow_kernel_messages(r"spek-augment: .* (is lost|are lost|copy left)|I/O error")
-def test_a_block_without_a_readable_copy_is_named_and_all_others_are_served(
-    devices: Devices,
-) -> None:
-    """The SSD is given up, and the mirror cannot read two blocks of the log."""
-    blocks, gone = 40, {7, 20}
-    whole = f"0 {SPARE_MIB << 11} linear {devices.spares[0]} 0"
-    with mapped_disk("spek-bad", whole) as spare, contextlib.closing(KernelLog()) as log:
-        changed = Devices(devices.raid, devices.ssd, (spare, devices.spares[1]))
-        with attached(changed, fresh()) as cache:
-            for block in range(blocks):
-                cache.write(block, 1)
-            cache.flush()
-            assert cache.status().mirror == 1
-            bad = [LOG_START + 2 * block + 1 for block in sorted(gone)]
-            device_mapper.replace("spek-bad", with_hole(devices.spares[0], *bad, mib=SPARE_MIB))
-            device_mapper.message(NAME, "lose 0")
-            eventually(lambda: cache.status().mode == "failed", "nothing counts as lost")
-            status = cache.status()
-            assert (status.dirty, status.lost) == (2, 2)
-            assert told("lost", "0") == "7+1 20+1 -"
-            for block in range(blocks):
-                assert read_error(cache, block) == (errno.EIO if block in gone else 0)
-            cache.assert_holds(0, 1, blocks=7)
-            raid = Cache(devices.raid)
-            assert_holds(raid.fd, 21, 1, blocks=blocks - 21)
-            raid.close()
-            with pytest.raises(OSError, match="Input/output error"):
-                cache.write(0, 2)
-            for wrong in ("forget 1", "forget 0", "lost -1"):
-                with pytest.raises(AssertionError):
-                    device_mapper.message(NAME, wrong)
-            text = log.read()
-            assert "2 blocks of 4 KiB have no readable copy left" in text
-            for block in gone:
-                assert f"blocks {block} to {block} are lost" in text
-
-            device_mapper.message(NAME, "forget 2")
-            eventually(lambda: cache.status().mode == "passing", "writes are not accepted")
-            assert told("lost", "0") == "-"
-            cache.write(7, 2)
-            cache.flush()
-            cache.assert_holds(7, 2)
-            # As the RAID had it before the cache.
-            with open(devices.raid, "rb") as file:
-                file.seek(20 * BLOCK)
-                assert file.read(BLOCK) == bytes(BLOCK)
-
-
-class KernelLog:
-    """What the kernel says from now on: its buffer is a ring, and may have lost its beginning."""
-
-    def __init__(self) -> None:
-        self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-        os.lseek(self.fd, 0, os.SEEK_END)
-
-    def close(self) -> None:
-        os.close(self.fd)
-
-    def read(self) -> str:
-        text = b""
-        with contextlib.suppress(BlockingIOError):
-            while record := os.read(self.fd, 8192):
-                text += record
-        return text.decode(errors="replace")
-
-
-def assert_refused(line: str, sentence: str) -> None:
-    with contextlib.closing(KernelLog()) as log:
-        with pytest.raises(AssertionError, match="refused"):
-            device_mapper.create(NAME, line)
-        # The volume without a table is left.
-        subprocess.run(["dmsetup", "remove", NAME], check=False, capture_output=True)
-        assert sentence in log.read()
 
 
 WRONG: list[tuple[Callable[[str], str], str]] = [

@@ -30,9 +30,15 @@ NEWEST_FILES = (
     "test_protection.py",
     "test_safety_matrix.py",
     "test_drive.py",
+    "test_drive_tools.py",
 )
 # Those that it runs in make test.
-NEWEST_IN_SHORT = ("test_plumbing.py", "test_submission.py", "test_drive.py")
+NEWEST_IN_SHORT = (
+    "test_plumbing.py",
+    "test_submission.py",
+    "test_drive.py",
+    "test_drive_tools.py",
+)
 # The distribution's kernel for another architecture, emulated, and the files of tests that run on
 # it: what an architecture can break by itself. Only if it is named.
 ARM64 = "arm64"
@@ -45,9 +51,11 @@ ARM64_FILES = (
     "test_netlink.py",
     "test_prober.py",
     "test_drive.py",
+    "test_drive_tools.py",
     "test_replay.py",
     "test_sequence.py",
     "test_augment.py",
+    "test_augment_reads.py",
 )
 # The distribution's PREEMPT_RT kernel, and the files of tests that run on it: submission, lifetime,
 # and what sleeps, waits or allocates where locks and interrupts are other things. Only if named.
@@ -61,13 +69,15 @@ RT_FILES = (
     "test_netlink.py",
     "test_prober.py",
     "test_drive.py",
+    "test_drive_tools.py",
     "test_augment.py",
+    "test_augment_reads.py",
     "test_replay.py",
 )
 # Those whose tests are about what differs from kernel to kernel. Modelled drives meet the kernel in
 # SCSI's mid-layer alone, and run on NEWEST as a whole.
 KERNEL_FILES = (
-    *(name for name in NEWEST_FILES if name != "test_drive.py"),
+    *(name for name in NEWEST_FILES if not name.startswith("test_drive")),
     "test_prober.py",
     "test_stalls.py",
     "test_tracepoints.py",
