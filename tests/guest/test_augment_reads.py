@@ -12,7 +12,7 @@ import errno
 import mmap
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from lib.guest import device_mapper
@@ -110,8 +110,19 @@ def test_a_log_ends_at_a_header_that_nobody_can_read_on_request_only(devices: De
                 assert raid.read(BLOCK) == bytes(BLOCK)
 
 
-def test_a_record_is_put_together_of_what_each_device_can_read(devices: Devices) -> None:
-    """The SSD and its mirror each have a block that cannot be read, not the same."""
+# Blocks of a record that the SSD and its mirror cannot read: 0 is the header, and 8 of data follow.
+HOLES = {
+    "data on either": ((3,), (6,)),
+    "data on the mirror only": (range(1, 9), (0,)),
+    "data on the SSD only": ((0,), range(1, 9)),
+}
+
+
+@pytest.mark.parametrize("holes", HOLES.values(), ids=HOLES)
+def test_a_record_is_put_together_of_what_each_device_can_read(
+    devices: Devices, holes: tuple[Iterable[int], Iterable[int]]
+) -> None:
+    """Of the header, too: it may be on one device, and what it is about on the other."""
     with (
         mapped_disk("spek-bad", f"0 {SSD_MIB << 11} linear {devices.ssd} 0") as ssd,
         mapped_disk("spek-worse", f"0 {SPARE_MIB << 11} linear {devices.spares[0]} 0") as spare,
@@ -122,13 +133,16 @@ def test_a_record_is_put_together_of_what_each_device_can_read(devices: Devices)
             cache.write(8, 1, blocks=8)
             cache.flush()
             assert cache.status().mirror == 1
-        device_mapper.replace("spek-bad", with_hole(devices.ssd, LOG_START + 3))
-        worse = with_hole(devices.spares[0], LOG_START + 6, mib=SPARE_MIB)
-        device_mapper.replace("spek-worse", worse)
+        bad, worse = ([LOG_START + block for block in blocks] for blocks in holes)
+        device_mapper.replace("spek-bad", with_hole(devices.ssd, *bad))
+        device_mapper.replace("spek-worse", with_hole(devices.spares[0], *worse, mib=SPARE_MIB))
         with attached(changed) as cache:
             cache.assert_holds(0, 1, blocks=16)
             eventually(lambda: cache.status().dirty == 0, "the log is not destaged")
-            assert cache.status().lost == 0
+            assert (cache.status().mode, cache.status().lost) == ("normal", 0)
+        raid = Cache(devices.raid)
+        assert_holds(raid.fd, 0, 1, blocks=16)
+        raid.close()
 
 
 def test_a_superblock_that_cannot_be_read_leaves_the_other(devices: Devices) -> None:
