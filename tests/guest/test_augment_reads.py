@@ -35,6 +35,8 @@ from lib.guest.augment import (
 from lib.guest.disks import mapped_disk
 from lib.waiting import eventually
 
+from spekctl.augment import check
+
 pytestmark = [pytest.mark.debug_kernel, pytest.mark.usefixtures("augment_module")]
 
 
@@ -136,6 +138,9 @@ def test_a_record_is_put_together_of_what_each_device_can_read(
         bad, worse = ([LOG_START + block for block in blocks] for blocks in holes)
         device_mapper.replace("spek-bad", with_hole(devices.ssd, *bad))
         device_mapper.replace("spek-worse", with_hole(devices.spares[0], *worse, mib=SPARE_MIB))
+        log = check.check([ssd, *changed.spares]).log
+        assert log is not None
+        assert (log.records, log.scattered, log.dirty_blocks, log.broken) == (2, 1, 16, None)
         with attached(changed) as cache:
             cache.assert_holds(0, 1, blocks=16)
             eventually(lambda: cache.status().dirty == 0, "the log is not destaged")

@@ -77,4 +77,5 @@ def _log(known: Set, followed: Log) -> CheckedLog:
         single=followed.single,
         ranges=list(followed.ranges),
         broken=CheckedBreak(broken.seq, broken.place, list(broken.reasons)) if broken else None,
+        scattered=followed.scattered,
     )

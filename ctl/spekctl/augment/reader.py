@@ -6,6 +6,7 @@ A device is read past the page cache, which does not learn of what a mapping wri
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import stat
@@ -58,3 +59,20 @@ class Reader(Closing):
                 bytes(view[place * BLOCK_BYTES : (place + 1) * BLOCK_BYTES])
                 for place in range(whole)
             ]
+
+    def each(self, first: int, count: int) -> list[bytes | None]:
+        """As blocks(), but None for each block that cannot be read, alone and twice: what kept the
+        device from it may be over."""
+        try:
+            read: list[bytes | None] = [*self.blocks(first, count)]
+        except SpekError:
+            read = []
+        end = min(first + count, self.count)
+        return read + [self._singly(block) for block in range(first + len(read), end)]
+
+    def _singly(self, block: int) -> bytes | None:
+        for _ in range(2):
+            with contextlib.suppress(SpekError):
+                if read := self.blocks(block, 1):
+                    return read[0]
+        return None

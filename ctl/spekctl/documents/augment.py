@@ -145,6 +145,10 @@ class CheckedLog(Part, frozen=True):
         Meta(description="These blocks: the first of a range, and the one after its last."),
     ]
     broken: CheckedBreak | None
+    scattered: Annotated[
+        int,
+        Meta(ge=0, description="Records that no device has intact, but all of them together."),
+    ] = 0
 
 
 class AugmentCheck(Document, frozen=True, kw_only=True, tag=Kind.AUGMENT_CHECK.value):

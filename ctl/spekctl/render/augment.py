@@ -132,6 +132,8 @@ def _log(log: CheckedLog) -> Iterator[str]:
     yield from _ranges(log.ranges)
     if log.single:
         yield f"{log.single:,} records are intact on one device only"
+    if log.scattered:
+        yield f"{log.scattered:,} records are intact on no device, but on all of them together"
     if log.broken is None:
         yield "it ends cleanly"
     else:

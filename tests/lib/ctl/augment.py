@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,19 +76,24 @@ CHECK = AugmentCheck(
             30,
             ["the header on the SSD is damaged", "record 1041 is there instead on member 0"],
         ),
+        scattered=3,
     ),
 )  # fmt: skip
 
 
-def make_unreadable(monkeypatch: pytest.MonkeyPatch, *blocks: tuple[str, int]) -> None:
-    """Have reads of blocks fail, each of a file."""
+def make_unreadable(
+    monkeypatch: pytest.MonkeyPatch, *blocks: tuple[str, int], times: int | None = None
+) -> None:
+    """Have reads of blocks fail, each of a file. @times: number of reads that fail; None: all."""
     real = os.preadv
     bad = {(os.path.realpath(path), block) for path, block in blocks}
+    failures = itertools.count(1)
 
     def preadv(fd: int, buffers: Sequence[memoryview], offset: int) -> int:
         path = os.readlink(f"/proc/self/fd/{fd}")
         end = offset + sum(map(len, buffers))
-        if any((path, block) in bad for block in range(offset // BLOCK, -(-end // BLOCK))):
+        is_bad = any((path, block) in bad for block in range(offset // BLOCK, -(-end // BLOCK)))
+        if is_bad and (times is None or next(failures) <= times):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return real(fd, buffers, offset)
 

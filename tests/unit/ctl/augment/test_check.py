@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lib.core.augment_images import BLOCK, FOREIGN, LOG_START, SET, Images
+from lib.ctl.augment import make_unreadable
 
 from spekctl.augment import check
 from spekctl.errors import ExitCode, UsageError
@@ -43,6 +44,17 @@ def test_a_torn_record_is_told(images: Images) -> None:
     assert check.exit_code(report) is ExitCode.DATA_ERRORS
     assert report.log is not None and report.log.broken is not None
     assert (report.log.broken.seq, report.log.broken.place) == (1, 0)
+
+
+def test_a_record_that_no_device_has_intact_is_counted(
+    images: Images, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = LOG_START + images.record(100, 2)
+    make_unreadable(monkeypatch, (images.path(0), first + 1), (images.path(1), first))
+    report = check.check(images.paths)
+    assert check.exit_code(report) is ExitCode.OK
+    assert report.log is not None
+    assert (report.log.records, report.log.scattered, report.log.single) == (1, 1, 0)
 
 
 def test_a_torn_superblock_is_told(images: Images) -> None:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lib.core.augment_images import BLOCK, FOREIGN, LOG_START, Images, core, data_of, encoded
@@ -138,14 +140,80 @@ def test_what_can_be_read_nowhere_ends_the_log(
     images.record(10, 1)
     place = images.record(20, 3)
     first = LOG_START + place
-    make_unreadable(monkeypatch, (images.path(0), first), (images.path(1), first + 2))
+    bad = ((0, first), (0, first + 2), (1, first + 2))
+    make_unreadable(monkeypatch, *((images.path(number), block) for number, block in bad))
     whole = followed(images)
-    assert (whole.records, whole.unread) == (1, (0, 1))
+    assert (whole.records, whole.scattered, whole.unread) == (1, 0, (0, 1))
     assert whole.broken is not None
     assert whole.broken.reasons == (
         "the header cannot be read on the SSD",
         "a block of the data cannot be read on member 0",
     )
+    assert records_in_c(images, bad) == ([(1, 10, 1)], (0, 1))
+
+
+# Blocks of a record of 3 that cannot be read: of the SSD, of its mirror. 0 is the header.
+SCATTERED = {
+    "data on either": ((1,), (3,)),
+    "data on the mirror only": ((1, 2, 3), (0,)),
+    "data on the SSD only": ((0,), (1, 2, 3)),
+    "a block on the device without the header": ((0, 1, 3), (2,)),
+}
+
+
+@pytest.mark.parametrize("worn", SCATTERED.values(), ids=SCATTERED)
+def test_a_record_is_put_together_of_what_each_device_can_read(
+    images: Images, monkeypatch: pytest.MonkeyPatch, worn: tuple[tuple[int, ...], ...]
+) -> None:
+    first = LOG_START + images.record(20, 3)
+    images.record(30, 1)
+    bad = [(number, first + block) for number, blocks in enumerate(worn) for block in blocks]
+    make_unreadable(monkeypatch, *((images.path(number), block) for number, block in bad))
+    whole = followed(images)
+    assert (whole.records, whole.scattered, whole.single) == (2, 1, 0)
+    assert (whole.ranges, whole.broken, whole.unread) == (((20, 23), (30, 31)), None, ())
+    assert records_in_c(images, bad) == ([(1, 20, 3), (2, 30, 1)], ())
+
+
+@pytest.mark.parametrize(("headless", "lacking"), [(0, 1), (1, 0)])
+def test_a_device_whose_header_is_damaged_has_the_block_that_the_other_one_cannot_read(
+    images: Images, monkeypatch: pytest.MonkeyPatch, headless: int, lacking: int
+) -> None:
+    first = LOG_START + images.record(20, 3)
+    images.damage(headless, first, at=30)
+    make_unreadable(monkeypatch, (images.path(lacking), first + 2))
+    assert (followed(images).records, followed(images).scattered) == (1, 1)
+    assert records_in_c(images, [(lacking, first + 2)])[0] == [(1, 20, 3)]
+    # It counts only with its checksum.
+    images.damage(headless, first + 2)
+    whole = followed(images)
+    assert (whole.records, whole.unread) == (0, (lacking,))
+    assert records_in_c(images, [(lacking, first + 2)]) == ([], (lacking,))
+
+
+def test_a_record_from_before_the_newest_generation_may_be_damaged_on_each_device(
+    images: Images,
+) -> None:
+    """It was flushed, so no write on its way looks like it."""
+    first = LOG_START + images.record(20, 3)
+    images.restart(2)
+    images.record(30, 1)
+    images.damage(0, first + 1)
+    images.damage(1, first + 2)
+    whole = followed(images)
+    assert (whole.records, whole.scattered, whole.broken) == (2, 1, None)
+    assert len(records_in_c(images)[0]) == 2
+
+
+def test_a_block_that_is_read_at_the_second_try_is_there(
+    images: Images, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the other blocks first, then alone."""
+    first = LOG_START + images.record(20, 3)
+    images.damage(1, first + 2)
+    make_unreadable(monkeypatch, (images.path(0), first + 2), times=2)
+    whole = followed(images)
+    assert (whole.records, whole.single, whole.scattered, whole.broken) == (1, 1, 0, None)
 
 
 def test_a_later_record_shows_a_gap(images: Images) -> None:
@@ -214,7 +282,7 @@ def test_an_announced_generation_does_not_count(
     images.record(5, 1)
     images.restart(2, begun)
     images.record(7, 1, generation=1)
-    assert followed(images).records == records == len(records_in_c(images))
+    assert followed(images).records == records == len(records_in_c(images)[0])
 
 
 def test_the_last_generation_that_has_begun_counts_as_in_the_core(images: Images) -> None:
@@ -223,7 +291,7 @@ def test_the_last_generation_that_has_begun_counts_as_in_the_core(images: Images
     images.superblock(0, 1, version=2)
     for generation in (1, 3, 3):
         images.record(generation=generation)
-    assert followed(images).records == len(records_in_c(images)) == 3
+    assert followed(images).records == len(records_in_c(images)[0]) == 3
 
 
 def test_a_device_that_ends_early_is_told(images: Images) -> None:
@@ -234,8 +302,15 @@ def test_a_device_that_ends_early_is_told(images: Images) -> None:
     assert whole.broken.reasons == ("member 1 ends before it",)
 
 
-def records_in_c(images: Images) -> list[tuple[int, int, int]]:
-    """Sequence number, block and length of what the core takes over, of both current devices."""
+Adopted = list[tuple[int, int, int]]
+
+
+def records_in_c(
+    images: Images, unreadable: Iterable[tuple[int, int]] = ()
+) -> tuple[Adopted, tuple[int, ...]]:
+    """Sequence number, block and length of what the core takes over, asked as the module asks it,
+    and the devices that may have what follows but cannot be read. @unreadable: device and block
+    of it."""
     ffi, lib = core()
     config = ffi.new("struct spek_augment_config *")
     config.uuid = images.uuid.bytes
@@ -250,48 +325,65 @@ def records_in_c(images: Images) -> list[tuple[int, int, int]]:
     there = ffi.new("u32[]", images.members + 1)
     scan = ffi.new("struct spek_augment_scan *")
     refusal = ffi.new("struct spek_refusal *")
-    header = ffi.new("struct spek_augment_header *")
+    following = ffi.new("struct spek_augment_next *")
+    bad = set(unreadable)
 
-    def c_block(data: bytes) -> object:
+    def c_block(data: bytes) -> Any:
         return ffi.from_buffer("u8[]", bytearray(data))
 
-    with opened(images) as readers:
-        for number, reader in readers.items():
-            for place, block in enumerate(reader.blocks(0, 2)):
-                taken = lib.spek_augment_super_decode(
-                    c_block(block), ffi.addressof(supers, 2 * number + place)
-                )
-                there[number] |= taken << place
+    with contextlib.ExitStack() as stack:
+        files = {
+            number: stack.enter_context(open(images.path(number), "rb"))
+            for number in images.numbers
+        }
+
+        def block_of(number: int, place: int) -> Any:
+            if (number, place) in bad:
+                return ffi.NULL
+            files[number].seek(place * BLOCK)
+            return c_block(files[number].read(BLOCK))
+
+        def look_at_data(numbers: int) -> None:
+            for number, index in itertools.product(files, range(following.header.blocks)):
+                if not numbers >> number & 1:
+                    continue
+                block = block_of(number, LOG_START + machine.head + 1 + index)
+                crc = ffi.NULL
+                if block:
+                    crc = ffi.new("u32 *", lib.spek_augment_crc32c(block, BLOCK))
+                lib.spek_augment_next_block(following, number, index, crc)
+
+        for number, place in itertools.product(files, (0, 1)):
+            taken = lib.spek_augment_super_decode(
+                block_of(number, place), ffi.addressof(supers, 2 * number + place)
+            )
+            there[number] |= taken << place
         assert lib.spek_augment_choose(config, supers, there, scan, refusal) == 0
         lib.spek_augment_recover(machine, scan)
-        records: list[tuple[int, int, int]] = []
+        readable = scan.present & ~scan.stale
+        records: Adopted = []
         while True:
-            devices, taken_over = 0, None
-            for number, reader in readers.items():
-                if scan.stale >> number & 1:
-                    continue
-                blocks = reader.blocks(LOG_START + machine.head, 1 + 32)
-                if not lib.spek_augment_header_decode(c_block(blocks[0]), header):
-                    continue
-                if not lib.spek_augment_expects(machine, header):
-                    continue
-                sums = [
-                    lib.spek_augment_crc32c(c_block(block), BLOCK)
-                    for block in blocks[1 : 1 + header.blocks]
-                ]
-                if sums == list(header.crc)[: header.blocks]:
-                    devices |= 1 << number
-                    taken_over = (header.seq, header.block, header.blocks)
-                    good = ffi.new("struct spek_augment_header *", header[0])
-            if taken_over is None:
-                return records
-            lib.spek_augment_adopt(machine, good, devices, ffi.NULL)
-            records.append(taken_over)
+            lib.spek_augment_next_begin(following)
+            for number in files:
+                if readable >> number & 1:
+                    block = block_of(number, LOG_START + machine.head)
+                    lib.spek_augment_next_header(machine, following, number, block)
+            look_at_data(following.headers)
+            look_at_data(lib.spek_augment_next_others(following, readable))
+            if not lib.spek_augment_next_adopt(machine, following, False):
+                break
+            header = following.header
+            records.append((header.seq, header.block, header.blocks))
+    unread = tuple(number for number in images.numbers if following.unread >> number & 1)
+    return records, unread
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_core_follows_the_same_records(tmp_path: Path, seed: int) -> None:
-    """Whatever was torn, in whichever log, the check and the core agree on where it ends."""
+@pytest.mark.parametrize("seed", range(24))
+def test_the_core_follows_the_same_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Whatever was torn or cannot be read, in whichever log, the check and the core agree on where
+    it ends."""
     dice = random.Random(seed)
     images = Images(tmp_path / "set", members=dice.choice((1, 2, 3)), tail=dice.randrange(256))
     live = images.members
@@ -307,12 +399,18 @@ def test_the_core_follows_the_same_records(tmp_path: Path, seed: int) -> None:
     for _ in range(dice.randrange(4)):
         number = dice.choice(list(images.numbers))
         images.damage(number, LOG_START + dice.randrange(256), at=dice.choice((0, 20, 40, 70)))
-    in_c = records_in_c(images)
+    bad = [
+        (dice.choice(list(images.numbers)), LOG_START + dice.randrange(256))
+        for _ in range(dice.choice((0, 0, 10, 40)))
+    ]
+    make_unreadable(monkeypatch, *((images.path(number), block) for number, block in bad))
+    in_c, unread_in_c = records_in_c(images, bad)
     whole = followed(images)
     assert whole.records == len(in_c)
     blocks_in_c = {first + index for _, first, count in in_c for index in range(count)}
     assert whole.blocks == len(blocks_in_c)
     assert whole.used == sum(1 + count for _, _, count in in_c)
+    assert whole.unread == unread_in_c
 
 
 def test_a_header_of_the_core_is_what_is_followed(images: Images) -> None:

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lib.core.augment_images import BLOCK
+from lib.ctl.augment import make_unreadable
 
 from spekctl.augment.reader import Reader
 from spekctl.block import opening
@@ -76,3 +79,25 @@ def test_failures_are_sentences(path: str, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(os, "preadv", fail)
         with pytest.raises(SpekError, match=r"reading .* at block 3: Input/output error"):
             reader.blocks(3, 1)
+
+
+def test_blocks_that_cannot_be_read_leave_the_others(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_unreadable(monkeypatch, (path, 1), (path, 3))
+    with Reader(path) as reader:
+        read = reader.each(0, 10)
+        assert [block and block[0] for block in read] == [0, None, 2, None, 4]
+        assert reader.each(5, 1) == []
+
+
+def test_what_is_read_in_part_is_read_on_singly(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a file, of which the blocks before the first that cannot be read are returned."""
+    real = os.preadv
+
+    def preadv(fd: int, buffers: Sequence[memoryview], offset: int) -> int:
+        return min(real(fd, buffers, offset), 2 * BLOCK)
+
+    monkeypatch.setattr(os, "preadv", preadv)
+    with Reader(path) as reader:
+        assert [block and block[0] for block in reader.each(1, 4)] == [1, 2, 3, 4]

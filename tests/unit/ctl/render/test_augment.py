@@ -73,6 +73,7 @@ def test_a_check_has_devices_and_the_log() -> None:
         "log from block 7, record 40: 1,000 records, with 6 blocks (24 KiB) that the RAID lacks",
         "  blocks 100 to 105",
         "2 records are intact on one device only",
+        "3 records are intact on no device, but on all of them together",
         "it ends at record 1040, at block 30, which is torn, damaged or unreadable: the header on"
         " the SSD is damaged; record 1041 is there instead on member 0",
     ]
@@ -86,7 +87,7 @@ def test_a_check_names_the_raid() -> None:
 def test_a_clean_end_and_many_ranges_are_told() -> None:
     ranges = [(2 * block, 2 * block + 1) for block in range(augment.MOST_RANGES + 2)]
     assert CHECK.log is not None
-    log = msgspec.structs.replace(CHECK.log, broken=None, single=0, ranges=ranges)
+    log = msgspec.structs.replace(CHECK.log, broken=None, single=0, scattered=0, ranges=ranges)
     lines = contents(msgspec.structs.replace(CHECK, log=log)).splitlines()
     assert lines[-2:] == ["  and 2 more ranges", "it ends cleanly"]
 
