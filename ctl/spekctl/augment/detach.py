@@ -56,13 +56,20 @@ def wait_clean(
 
 
 def _refuse_failed(name: str, state: State) -> None:
-    if state.mode is Mode.FAILED:
+    if state.mode is not Mode.FAILED:
+        return
+    if not state.dirty_blocks:
         raise SpekError(
-            f"{name} has failed and destages nothing any more:"
-            f" {state.lost_blocks:,} blocks have no readable copy left, all others are on the RAID."
-            f" Remove it by `dmsetup remove {name}`, and attach it again without the device that"
-            f" failed, or give the blocks up by `spekctl augment forget {name}`"
+            f"{name} has failed because all its devices are lost, after everything was destaged:"
+            f" the RAID is whole. Remove the cache by `dmsetup remove {name}`, and do not attach"
+            " its devices again: they do not know of what is written to the RAID without them"
         )
+    raise SpekError(
+        f"{name} has failed and destages nothing any more:"
+        f" {state.lost_blocks:,} blocks have no readable copy left, all others are on the RAID."
+        f" Remove it by `dmsetup remove {name}`, and attach it again without the device that"
+        f" failed, or give the blocks up by `spekctl augment forget {name}`"
+    )
 
 
 def detach(

@@ -89,6 +89,16 @@ def test_after_the_timeout_it_stays(machine: Machine) -> None:
     assert machine.dm.sent("remove") == []
 
 
+def test_a_cache_without_devices_that_has_destaged_everything_has_lost_nothing(
+    machine: Machine,
+) -> None:
+    machine.attached("failed 1 0 6 0 0 0/256 0 90 10 5 4 3 20 20 3 4 1 1 0 0 0 0")
+    with pytest.raises(SpekError, match="the RAID is whole") as caught:
+        detach.detach(Mapper(), "nas")
+    assert "readable copy" not in caught.value.message
+    assert machine.dm.sent("remove") == []
+
+
 def test_a_failed_cache_stays(machine: Machine) -> None:
     machine.attached(FAILED)
     with pytest.raises(SpekError, match="dmsetup remove nas"):
