@@ -254,6 +254,66 @@ def test_suspend_and_another_table_under_writes(devices: Devices) -> None:
         assert cache.status().mode == "normal"
 
 
+def test_suspend_messages_and_other_features_while_the_log_is_destaged(devices: Devices) -> None:
+    """What is told to a suspended cache is done when it resumes."""
+    words = "destage", "awake 1 0", "awake 1 1", "lost 0"
+    with attached(devices, fresh()) as cache, asked_for_status():
+        begin(cache)
+        with writer(cache, 0, 400, threading.Event()):
+            for turn in range(6):
+                device_mapper.message(NAME, "destage")
+                device_mapper.suspend(NAME)
+                before = counters(devices.raid)
+                for word in words:
+                    device_mapper.message(NAME, word)
+                assert counters(devices.raid) == before
+                if turn % 2:
+                    line = devices.line(
+                        f"{QUIET} stripe_blocks {turn} high_blocks 64 low_blocks 32"
+                    )
+                    device_mapper.replace(NAME, line)
+                else:
+                    device_mapper.resume(NAME)
+        cache.flush()
+        device_mapper.message(NAME, "destage")
+        device_mapper.suspend(NAME)
+        device_mapper.message(NAME, "lose 2")
+        device_mapper.resume(NAME)
+        eventually(lambda: cache.status().dirty == 0, "something stays dirty")
+        cache.write(400, 1)
+        cache.flush()
+        status = cache.status()
+        assert (status.mode, status.live, status.lost) == ("normal", 0b011, 0)
+        cache.assert_holds(0, 1, blocks=401)
+        fd = os.open(devices.raid, os.O_RDONLY | os.O_DIRECT)
+        try:
+            assert_holds(fd, 0, 1, blocks=400)
+        finally:
+            os.close(fd)
+
+
+@contextmanager
+def asked_for_status() -> Iterator[None]:
+    """Somebody asks for the status all the time."""
+    stop = threading.Event()
+    seen: list[str] = []
+
+    def ask() -> None:
+        while not stop.wait(0.02):
+            seen.append(device_mapper.status(NAME))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+    modes = {status.split()[0] for status in seen}
+    assert {"normal"} <= modes <= {"normal", "recovering", "draining"}
+    assert all(len(status.split()) == 23 for status in seen)
+
+
 @pytest.mark.parametrize("device", [0, 1])
 def test_a_device_that_fails_under_writes_is_done_without(devices: Devices, device: int) -> None:
     node = devices.ssd if device == 0 else devices.spares[0]

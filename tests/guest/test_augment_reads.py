@@ -150,6 +150,54 @@ def test_a_record_is_put_together_of_what_each_device_can_read(
         raid.close()
 
 
+def test_a_device_that_fails_in_recovery_is_done_without(devices: Devices) -> None:
+    """The mirror cannot read its part of the log, nor write the copy of the SSD's."""
+    with mapped_disk("spek-bad", f"0 {SPARE_MIB << 11} linear {devices.spares[0]} 0") as spare:
+        changed = Devices(devices.raid, devices.ssd, (spare, devices.spares[1]))
+        with attached(changed, fresh()) as cache:
+            cache.write(0, 1, blocks=20)
+            cache.flush()
+            assert cache.status().mirror == 1
+        bad = range(LOG_START, LOG_START + 21)
+        device_mapper.replace("spek-bad", with_hole(devices.spares[0], *bad, mib=SPARE_MIB))
+        with attached(changed) as cache:
+            cache.assert_holds(0, 1, blocks=20)
+            status = cache.status()
+            assert (status.mode, status.live, status.dirty) == ("normal", 0b101, 0)
+            cache.write(20, 1)
+            cache.flush()
+        with attached(Devices(devices.raid, devices.ssd, ("-", devices.spares[1]))) as cache:
+            cache.assert_holds(0, 1, blocks=21)
+
+
+def test_a_start_that_was_refused_is_repeated_by_the_next_resume(devices: Devices) -> None:
+    """The table stays, and its cache is neither served from nor told anything."""
+    whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
+    with mapped_disk("spek-bad", whole) as ssd:
+        changed = Devices(devices.raid, ssd, devices.spares)
+        with attached(changed, fresh()) as cache:
+            for block in range(3):
+                cache.write(block, 1)
+            cache.flush()
+            assert cache.status().mirror == 1
+            device_mapper.replace("spek-bad", with_hole(devices.ssd, LOG_START + 3))
+            left = Devices(devices.raid, ssd, ("-", devices.spares[1]))
+            with contextlib.closing(KernelLog()) as log:
+                with pytest.raises(device_mapper.Refused):
+                    device_mapper.replace(NAME, left.line())
+                assert "The log cannot be read on" in log.read()
+                with pytest.raises(device_mapper.Refused):
+                    device_mapper.resume(NAME)
+                assert "The log cannot be read on" in log.read()
+            assert cache.status().mode == "recovering"
+            with pytest.raises(device_mapper.Refused):
+                device_mapper.message(NAME, "destage")
+            device_mapper.replace("spek-bad", whole)
+            device_mapper.resume(NAME)
+            cache.assert_holds(0, 1, blocks=3)
+            assert cache.status().live == 0b101
+
+
 def test_a_superblock_that_cannot_be_read_leaves_the_other(devices: Devices) -> None:
     whole = f"0 {SSD_MIB << 11} linear {devices.ssd} 0"
     with mapped_disk("spek-bad", whole) as ssd:
