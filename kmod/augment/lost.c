@@ -33,6 +33,11 @@ bool spek_augment_lost_tell(struct spek_augment_unit *unit)
 	lockdep_assert_held(&unit->lock);
 	if (unit->machine.mode != SPEK_AUGMENT_FAILED || unit->told_place >= log_blocks)
 		return false;
+	if (!unit->machine.live && !spek_augment_lost(&unit->machine)) {
+		DMERR("%s: no device of the cache is left; the RAID has all that was written", name);
+		unit->told_place = log_blocks;
+		return false;
+	}
 	if (!unit->told_place)
 		DMERR("%s: %u blocks of 4 KiB have no readable copy left", name,
 		      spek_augment_lost(&unit->machine));

@@ -7,6 +7,7 @@ target: data get where they belong, survive, and stay right when devices fail.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import re
@@ -30,6 +31,7 @@ from lib.guest.augment import (
     SSD_MIB,
     Cache,
     Devices,
+    KernelLog,
     assert_holds,
     assert_refused,
     attached,
@@ -443,6 +445,27 @@ def test_a_device_can_be_given_up(devices: Devices) -> None:
         device_mapper.message(NAME, "lose 0")
         eventually(lambda: cache.status().mode == "passing", "the log is not drained")
         cache.assert_holds(40, 1, blocks=80)
+
+
+def test_a_cache_of_which_no_device_is_left_has_lost_nothing_that_was_destaged(
+    devices: Devices,
+) -> None:
+    with attached(devices, fresh()) as cache, contextlib.closing(KernelLog()) as log:
+        cache.write(40, 1, blocks=80)
+        device_mapper.message(NAME, "destage")
+        eventually(lambda: cache.status().dirty == 0, "the log is not destaged")
+        device_mapper.suspend(NAME)
+        for device in range(3):
+            device_mapper.message(NAME, f"lose {device}")
+        device_mapper.resume(NAME)
+        eventually(lambda: cache.status().mode == "failed", "no superblock is missed")
+        assert (cache.status().live, cache.status().lost) == (0, 0)
+        cache.assert_holds(40, 1, blocks=80)
+        with pytest.raises(OSError, match="Input/output error"):
+            cache.write(40, 2)
+        text = log.read()
+        assert "no device of the cache is left; the RAID has all that was written" in text
+        assert "readable copy" not in text
 
 
 WRONG: list[tuple[Callable[[str], str], str]] = [
