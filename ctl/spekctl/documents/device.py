@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Meta
@@ -57,3 +58,19 @@ class TargetFacts(DeviceFacts, frozen=True):
         int | None,
         Meta(description="First byte on its disk, 0 for a disk; null in files of old versions."),
     ] = None
+
+    @property
+    def identity(self) -> tuple[str, int | None, int] | None:
+        """The same on all hosts of a fleet that reach this device; None if nothing tells."""
+        return (self.wwn, self.start_bytes, self.bytes) if self.wwn else None
+
+
+def capacity_of_hosts(targets: Iterable[TargetFacts]) -> int:
+    """Bytes of the devices of all hosts of a fleet; what several hosts reach counts once."""
+    own, reached = 0, set()
+    for target in targets:
+        if target.identity is None:
+            own += target.bytes
+        else:
+            reached.add(target.identity)
+    return own + sum(capacity for _, _, capacity in reached)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from spekctl.campaigns import points
 from spekctl.campaigns.spc1.plan import beyond
 from spekctl.documents.curve import Load
+from spekctl.documents.per_host import clients
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Cell, Interval
 from spekctl.documents.spc1 import AsuFigures, Limits, Phase, Step, StreamFigures
@@ -86,6 +87,7 @@ def _streams(result: Result, parts: Sequence[Sequence[int]]) -> list[StreamFigur
 def _asus(result: Result) -> list[AsuFigures]:
     config = result.config
     weights = sum(stream.weight for stream in config.streams)
+    sizes = _sizes(result)
     figures = []
     for number, asu in enumerate(config.asus):
         members = [index for index, stream in enumerate(config.streams) if stream.asu == number]
@@ -93,7 +95,7 @@ def _asus(result: Result) -> list[AsuFigures]:
         figures.append(
             AsuFigures(
                 name=asu.name,
-                bytes=asu.bytes,
+                bytes=sizes[number],
                 ios=sums.ios,
                 share=sums.share,
                 intended=sum(config.streams[index].weight for index in members) / weights,
@@ -103,6 +105,24 @@ def _asus(result: Result) -> list[AsuFigures]:
             )
         )
     return figures
+
+
+def _sizes(result: Result) -> list[int]:
+    """Bytes of each address range; of all hosts of a fleet, what several have counting once."""
+    if result.hosts is None:
+        return [asu.bytes for asu in result.config.asus]
+    runs = [(host.name, host.run) for host in clients(result.hosts) if host.run is not None]
+    sizes = []
+    for number in range(len(result.config.asus)):
+        bytes_at: dict[tuple[object, int], int] = {}
+        for name, run in runs:
+            asu = run.config.asus[number]
+            for extent in asu.extents:
+                device = run.targets[extent.target].facts.identity or (name, extent.target)
+                # A stripe over several targets takes as much of each.
+                bytes_at[device, extent.start] = asu.bytes // len(asu.extents)
+        sizes.append(sum(bytes_at.values()))
+    return sizes
 
 
 class _Sums:

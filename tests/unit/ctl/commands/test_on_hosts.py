@@ -222,6 +222,30 @@ def test_a_test_of_spc1_is_of_all_hosts(spekctl: Spekctl, members: Members, tmp_
     results = sorted((tmp_path / "t").glob("[0-9]*.json"))
     assert len(results) == len(report["phases"])
     assert all(len(read(path)["hosts"]) == 2 for path in results)
+    assert report["capacity"]["devices_bytes"] == 2 * GIB
+    assert report["capacity"]["used_share"] == pytest.approx(1.0, abs=1e-4)
+    assert sum(asu["bytes"] for asu in sustain["asus"]) == report["capacity"]["asus_bytes"]
+
+
+def test_a_device_that_hosts_share_counts_once_in_the_capacity_of_spc1(
+    spekctl: Spekctl, members: Members, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for module in (device, selector):
+        monkeypatch.setattr(module, "find", lambda path, *roots: disk(path, wwn="naa.1"))
+    kernel = members.kernels["a"]
+
+    def lose(second: int) -> None:
+        if len(kernel.runs_seen) == 2:
+            kernel.on_wait = lambda _: None
+            members.lose("b")
+
+    kernel.on_wait = lose
+    times = ("--search-time", "2s", "--sustain", "2s", "--ramp", "1s", "--max-bsu", "20")
+    spekctl("spc1", *FLEET, "--write", *times, "--folder", "t")
+    report = read(tmp_path / "t/report.json")
+    assert len(report["targets"]) == 2
+    assert report["capacity"]["devices_bytes"] == GIB
+    assert report["capacity"]["used_share"] == pytest.approx(1.0, abs=1e-4)
 
 
 def test_streams_of_spc2_are_dealt_out_equally(
