@@ -16,7 +16,7 @@ from msgspec import Meta
 from spekctl.documents import document
 from spekctl.documents.device import TargetFacts
 from spekctl.documents.document import Document, Kind, Part
-from spekctl.documents.power import MIB, efficiency
+from spekctl.documents.power import MIB, MOST_UNKNOWN, efficiency
 from spekctl.documents.result_parts import Efficiency, Environment, RunEnd, RunOk
 from spekctl.documents.unanswered import sentence
 
@@ -192,6 +192,14 @@ class Point(Part, frozen=True):
     def kept_up(self) -> bool:
         """Whether the device kept up with the offered load; in a closed loop it always does."""
         return self.stretch is None or self.stretch <= KEPT_UP or self.left_over <= FEW_LEFT
+
+    @property
+    def known_power(self) -> Power | None:
+        """Power, if its mean is that of the measure phase: unknown for at most MOST_UNKNOWN of it;
+        else None."""
+        if self.power is None or self.power.gap_s > MOST_UNKNOWN * self.measured_ns / 1e9:
+            return None
+        return self.power
 
     @property
     def efficiency(self) -> Efficiency | None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from spekctl import units
 from spekctl.campaigns.folder import ENERGY_REPORT, REPORT
 from spekctl.documents import dcse, energy, spc1
+from spekctl.documents.curve import Point
 from spekctl.documents.exact import Figure, figure, measured_number
+from spekctl.documents.power import gap_text
 from spekctl.errors import UsageError
 
 
@@ -72,11 +74,11 @@ def side_of(folder: Path, gigabytes: Fraction | None = None) -> Side:
             watts = None
         return watts
 
-    idle, power = levels.get("idle"), full.point.power
+    idle, power = levels.get("idle"), full.point.known_power
     load_watts = above_zero(
         measured_number(power.net_watts) if power is not None else None,
         "power under load",
-        "none was measured in the IOPS phase",
+        _why_unknown(full.point),
     )
     idle_watts = above_zero(
         Fraction(idle.watts) if idle is not None and idle.watts is not None else None,
@@ -98,6 +100,14 @@ def side_of(folder: Path, gigabytes: Fraction | None = None) -> Side:
         iops=measured_number(full.point.iops),
     )
     return Side(known, report.parameters, missing)
+
+
+def _why_unknown(point: Point) -> str:
+    """Why the power of the IOPS phase cannot be used, if it cannot."""
+    if point.power is None:
+        return "none was measured in the IOPS phase"
+    measured_s = point.measured_ns / 1e9
+    return f"{gap_text(point.power.gap_s, measured_s)} of the IOPS phase"
 
 
 def unlike(single: Side, tiered: Side) -> str:

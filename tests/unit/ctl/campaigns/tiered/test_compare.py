@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from lib.ctl import spc1_steps
+from msgspec import structs
 
 from spekctl.campaigns.tiered.compare import Side, remarks, rows, side_of, unlike
 from spekctl.documents import energy, spc1
@@ -47,9 +49,10 @@ def test_changes_are_left_out_where_the_tests_are_unlike() -> None:
     assert set(changes.values()) == {None}
 
 
-def phase(power: object) -> SimpleNamespace:
-    point = SimpleNamespace(power=power, iops=7.0)
-    return SimpleNamespace(step=SimpleNamespace(kind="iops"), point=point)
+def phase(power: Power | None) -> spc1.Phase:
+    """An IOPS phase of 10 s with this power."""
+    measured = spc1_steps.phase(spc1.Step("iops", "iops", 100, 1, 0, 10**10), 0.001)
+    return structs.replace(measured, point=structs.replace(measured.point, power=power))
 
 
 def side(
@@ -58,13 +61,16 @@ def side(
     idle: str | None,
     *,
     baseline: float = 0.0,
+    gap_s: float = 0.0,
     verdict: str = "",
     parameters: Mapping[str, object] | None = None,
 ) -> Side:
     """A test in folder `a` of which that was measured; @idle: watts, empty if its power is missing,
     None if there is no idle test."""
     report = SimpleNamespace(
-        phases=[phase(Power(watts, {}, baseline_w=baseline) if watts is not None else None)],
+        phases=[
+            phase(Power(watts, {}, gap_s=gap_s, baseline_w=baseline) if watts is not None else None)
+        ],
         targets=[SimpleNamespace(bytes=10**9)],
         passed=not verdict,
         verdict=verdict,
@@ -116,6 +122,15 @@ def test_a_figure_that_is_missing_has_a_reason(
     assert (loaded.known.load_watts is None) == any(
         "no power under" in sentence for sentence in said
     )
+
+
+def test_power_that_is_hardly_known_gives_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, unknown = side(monkeypatch, 9, "5", gap_s=0.5), side(monkeypatch, 9, "5", gap_s=0.6)
+    assert known.known.load_watts == 9 and not known.missing
+    assert unknown.known.load_watts is None
+    assert unknown.missing == [
+        "a: no power under load: power is unknown for 0.6 s of 10 s of the IOPS phase"
+    ]
 
 
 @pytest.mark.parametrize(
