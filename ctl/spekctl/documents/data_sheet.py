@@ -18,6 +18,8 @@
     latency = "100us"                # mean response time
     latency_p99 = "1ms"
 
+Power that is unknown for more than 5 % of a measure phase is not compared.
+
 All figures are for one drive; rates and watts are multiplied by the number of drives. A drive model
 of `spekctl drive` also states watts, active ones with all of its arms or channels at work, and, if
 its platters turn, the data rate of its outer zone.
@@ -39,6 +41,7 @@ from msgspec import Meta
 from spekctl import fields, files, recorded, toml, units
 from spekctl.documents.curve import Curve, Point
 from spekctl.documents.energy import Spc1eReport
+from spekctl.documents.power import power_of
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Total
 from spekctl.errors import UsageError, at
@@ -258,9 +261,9 @@ def of_result(sheet: DataSheet, result: Result) -> Iterator[Comparison]:
         if response is not None:
             p99 = response.percentiles_ns.get("p99")
             yield from _times(claim, response.mean_ns, p99)
-    if result.power is not None:
-        mean_w = result.power.measure.total.mean_w
-        yield from _watts("active", sheet.active_w, count, mean_w, result.power.baseline_w)
+    power = power_of(result)
+    if power is not None and power.is_known:
+        yield from _watts("active", sheet.active_w, count, power.total.mean_w, power.baseline_w)
 
 
 def _of_curve(sheet: DataSheet, curve: Curve) -> Iterator[Comparison]:
@@ -276,7 +279,7 @@ def _of_curve(sheet: DataSheet, curve: Curve) -> Iterator[Comparison]:
         yield from _rates(claim, count, best, max(point.mib_s for point in points) * MIB / 1e6)
         times = [point.response for point in points if point.response is not None]
         yield from _times(claim, min(each.mean for each in times), min(each.p99 for each in times))
-    powered = [point.power for point in done if point.power is not None]
+    powered = [power for point in done if (power := point.known_power) is not None]
     if powered:
         most = max(powered, key=lambda power: power.net_watts)
         yield from _watts("active", sheet.active_w, count, most.watts, most.baseline_w)

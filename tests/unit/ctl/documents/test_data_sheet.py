@@ -13,6 +13,7 @@ from lib.ctl.results import build
 from msgspec import structs
 
 from spekctl.documents import data_sheet, energy
+from spekctl.documents.curve import Power
 from spekctl.documents.data_sheet import Claim, DataSheet
 from spekctl.documents.result import load_result
 from spekctl.drive import facts as drive_facts
@@ -166,6 +167,24 @@ def test_active_power_is_that_of_the_run_less_the_baseline(tmp_path: Path) -> No
     net_w = result.power.measure.total.mean_w - result.power.baseline_w
     assert (comparison.what, comparison.measured) == ("active power", net_w)
     assert comparison.stated == 2 * max(1, len(result.targets))
+
+
+def test_power_that_is_hardly_known_is_not_compared(tmp_path: Path) -> None:
+    result = load_result(report_files.powered_result(tmp_path / "r.json"))
+    assert result.power is not None
+    measure = result.power.measure
+    lost = structs.replace(measure.total, gap_s=measure.total.known_s / 15)
+    power = structs.replace(result.power, measure=structs.replace(measure, total=lost))
+    sheet = DataSheet("s", "t", ["s"], active_w=2)
+    with pytest.raises(UsageError, match="has no figure that was measured here"):
+        data_sheet.compare(sheet, structs.replace(result, power=power))
+    point = structs.replace(OPEN[0], measured_ns=10**10)
+    kept = structs.replace(point, power=Power(9.0, {}, gap_s=0.5))
+    gap = structs.replace(point, power=Power(90.0, {}, gap_s=0.6))
+    (row,) = data_sheet.compare(sheet, a_curve([kept, gap]))
+    assert row.measured == 9.0
+    with pytest.raises(UsageError, match="has no figure that was measured here"):
+        data_sheet.compare(sheet, a_curve([gap]))
 
 
 def test_of_a_curve_the_best_point_counts() -> None:
