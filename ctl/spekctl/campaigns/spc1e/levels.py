@@ -76,7 +76,8 @@ def from_spc1(
 ) -> Spc1eReport:
     """From the report of a test of `spekctl spc1`, with the results beside it."""
     report = spc1.load_report(path)
-    levels = levels_of(path.parent, report, idle.load(path.parent))
+    rest = idle.load(path.parent) if idle_watts is None else None
+    levels = levels_of(path.parent, report, rest)
     missing = [f"{spc1e_percent(name)} %" for name in LOADS if name not in levels]
     if missing:
         raise UsageError(
@@ -87,7 +88,7 @@ def from_spc1(
         levels["idle"] = Measured(Fraction(0), idle_watts)
     if "idle" not in levels:
         raise energy.no_idle_test(path)
-    facts = energy.facts_of(report, None, source=str(path))
+    facts = energy.facts_of(report, rest, source=str(path))
     return build(levels, facts, price, profiles)
 
 

@@ -153,6 +153,20 @@ def test_what_was_said_of_a_test_is_still_said_of_its_report(
     assert sorted(again["remarks"]) == sorted(first["remarks"])
 
 
+def test_an_idle_test_that_others_disturbed_is_still_said_to_be_one(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([DiskCounters(5, 40, 1, 8), DiskCounters(12, 99, 1, 8)])
+    monkeypatch.setattr(device, "read_stat", lambda disk: next(counts, None))
+    spekctl(*RUN, "--folder", "t", "--max-bsu", "2")
+    said = "the devices were not idle during the idle test: other users did 7 I/Os"
+    assert said in of_file(Path("t/energy.json"))["remarks"]
+    line = ("energy", "spc1e", "--from", "t/report.json", "--json")
+    assert said in of_output(spekctl(*line))["remarks"]
+    # Power that was measured elsewhere is not that of the idle test.
+    assert said not in of_output(spekctl(*line, "--idle-watts", "5.5"))["remarks"]
+
+
 def test_a_missing_idle_test_does_not_stay_missing(
     spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
