@@ -308,7 +308,7 @@ class Sweep(Campaign[Planned, Point]):
             # Runs beyond the limit may fail: that is what the search is for.
             good = self.limited.bracket(self.done).good
             return ExitCode.OK if good else ExitCode.LIMIT_MISSED
-        if any(point.empty or not (point.ok or point.limit_missed) for point in self.done):
+        if any(point.empty or point.failed for point in self.done):
             return ExitCode.RUN_FAILED
         missed = any(point.limit_missed for point in self.done)
         return ExitCode.LIMIT_MISSED if missed else ExitCode.OK

@@ -184,6 +184,11 @@ class Point(Part, frozen=True):
         return self.ok and not (self.limit_missed or self.beyond or self.ios)
 
     @property
+    def failed(self) -> bool:
+        """Its run had errors, or did not come to an end that it was given."""
+        return not (self.ok or self.limit_missed)
+
+    @property
     def name(self) -> str:
         """Its load, and the values of the fields."""
         return ", ".join([str(self.load), *place_words(self.at)])

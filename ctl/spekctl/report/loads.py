@@ -44,14 +44,12 @@ def curve_sheet(file: str, curve: Curve) -> Sheet:
     """A workload at a list of loads."""
     devices = few([target.path for target in curve.targets]) or "no device"
     label = f"{curve.workload} (SPC-1-like)" if curve.workload == "spc1" else curve.workload
-    failed = [point for point in curve.points if not point.ok]
-    empty = [point for point in curve.points if point.empty]
-    good = curve.complete and not failed and not empty
+    verdict, good = _judged(curve)
     sheet = Sheet(
         file,
         "load curve",
         f"{label} on {devices}",
-        verdict=_curve_verdict(curve, len(failed), len(empty)),
+        verdict=verdict,
         good=good,
         remarks=list(curve.remarks),
     )
@@ -157,12 +155,23 @@ def _numbers(values: Sequence[str]) -> bool:
         return False
 
 
-def _curve_verdict(curve: Curve, failed: int, empty: int) -> str:
+def _judged(curve: Curve) -> tuple[str, bool]:
+    """The outcome as a sentence, and whether the sweep ended with exit code 0."""
     if not curve.points:
-        return "nothing was measured"
+        return "nothing was measured", False
+    if curve.within is not None:
+        # Runs beyond the limit may fail: that is what the search is for.
+        return curve.within.text, curve.complete and curve.within.load is not None
+    counts = {
+        "{} ended with errors": sum(point.failed for point in curve.points),
+        "{} ended at a threshold, or without the steady state": sum(
+            point.limit_missed for point in curve.points
+        ),
+        "in {} no I/O completed": sum(point.empty for point in curve.points),
+    }
+    said = [text.format(count) for text, count in counts.items() if count]
     text = "all loads were measured" if curve.complete else "not all loads were measured"
-    text += f"; {failed} ended with errors" if failed else ""
-    return f"{text}; in {empty} no I/O completed" if empty else text
+    return "; ".join([text, *said]), curve.complete and not said
 
 
 def point_plots(
@@ -268,7 +277,7 @@ def _flagged(points: Sequence[Point], ys: Sequence[float | None]) -> list[Line]:
     """The points that did not keep up and those that failed again, as far as there are any."""
     flags = {
         BEHIND: [not point.kept_up for point in points],
-        FAILED: [not point.ok for point in points],
+        FAILED: [point.failed for point in points],
     }
     return [
         Line(name, [y if flag else None for y, flag in zip(ys, flagged, strict=True)],

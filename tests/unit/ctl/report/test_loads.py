@@ -153,6 +153,40 @@ def test_a_curve_with_errors_is_not_good(
     assert (sheet.verdict, sheet.good) == (verdict, good)
 
 
+def test_a_load_that_missed_its_steady_state_or_met_a_threshold_had_no_errors(
+    tmp_path: Path,
+) -> None:
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
+    points = [
+        msgspec.structs.replace(whole.points[0], limit_missed=True),
+        msgspec.structs.replace(whole.points[1], limit_missed=True, ok=False),
+        *whole.points[2:],
+    ]
+    sheet = loads.curve_sheet("c", msgspec.structs.replace(whole, points=points))
+    said = "all loads were measured; 2 ended at a threshold, or without the steady state"
+    assert (sheet.verdict, sheet.good) == (said, False)
+    lines = [line.name for plot in sheet.plots for strand in plot.strands for line in strand.lines]
+    assert lines and loads.FAILED not in lines
+
+
+@pytest.mark.parametrize(
+    ("load", "complete", "good"), [(200.0, True, True), (None, True, False), (200.0, False, False)]
+)
+def test_a_search_is_good_if_a_load_is_within_its_limit(
+    load: float | None, complete: bool, good: bool, tmp_path: Path
+) -> None:
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
+    failed = msgspec.structs.replace(whole.points[-1], ok=False, beyond="2 I/Os failed")
+    searched = msgspec.structs.replace(
+        whole,
+        points=[*whole.points[:-1], failed],
+        complete=complete,
+        within=curve.Within("p99 < 1ms", 5.0, load, 400.0, "the outcome of the search"),
+    )
+    sheet = loads.curve_sheet("c", searched)
+    assert (sheet.verdict, sheet.good) == ("the outcome of the search", good)
+
+
 def test_a_curve_with_a_load_without_io_is_not_good(tmp_path: Path) -> None:
     whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
     points = [msgspec.structs.replace(whole.points[0], ios=0), *whole.points[1:]]
