@@ -16,6 +16,7 @@ from spekctl.documents.verdict import (
     GateReport,
     GateVerdict,
     Judged,
+    Unjudged,
 )
 from spekctl.gate.values import format_share
 from spekctl.render import verdict as render
@@ -40,7 +41,7 @@ def gate_sheet(file: str, report: GateReport) -> Sheet:
     sheet = Sheet(
         file,
         "verdict of spekctl gate",
-        f"{_count(report.runs)} against the limits of {report.limits}",
+        f"{_count([*report.runs, *report.unjudged])} against the limits of {report.limits}",
         verdict=report.text,
         good={GateVerdict.PASSED: True, GateVerdict.FAILED: False}.get(report.verdict),
     )
@@ -48,11 +49,17 @@ def gate_sheet(file: str, report: GateReport) -> Sheet:
         check for check in report.checks if check.least is not None or check.most is not None
     ]
     kept = sum(check.verdict is CheckVerdict.PASSED for check in limited)
+    # A file without a result keeps none of the limits.
+    given = len(limited) + len(report.unjudged) * len(report.limited)
+    files = len(report.runs) + len(report.unjudged)
     sheet.figures = [
-        ("limits kept", f"{kept} of {len(limited)}"),
-        ("runs that completed", f"{sum(run.ok for run in report.runs)} of {len(report.runs)}"),
+        ("limits kept", f"{kept} of {given}"),
+        ("runs that completed", f"{sum(run.ok for run in report.runs)} of {files}"),
     ]
     sheet.verdicts = [
+        Verdict(f"{file.name}: the result", file.text, False) for file in report.unjudged
+    ]
+    sheet.verdicts += [
         Verdict(f"{run.name}: the run", run.text, False) for run in report.runs if not run.ok
     ]
     sheet.verdicts += [
@@ -65,7 +72,8 @@ def gate_sheet(file: str, report: GateReport) -> Sheet:
 
 def _what(report: GateReport, check: Check) -> str:
     name = report.runs[check.run].name
-    return f"{name}: {check.metric}" if len(report.runs) > 1 else check.metric
+    several = len(report.runs) + len(report.unjudged) > 1
+    return f"{name}: {check.metric}" if several else check.metric
 
 
 def comparison_sheet(file: str, comparison: Comparison) -> Sheet:
@@ -142,5 +150,5 @@ def _runs(runs: Sequence[Judged]) -> Grid:
     return Grid("runs", columns, [False] * len(columns), rows)
 
 
-def _count(runs: Sequence[Judged]) -> str:
+def _count(runs: Sequence[Judged | Unjudged]) -> str:
     return f"{len(runs)} run{'s' * (len(runs) != 1)}"

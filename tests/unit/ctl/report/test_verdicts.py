@@ -16,6 +16,7 @@ from spekctl.documents.verdict import (
     Comparison,
     GateReport,
     GateVerdict,
+    Unjudged,
 )
 from spekctl.report import verdicts
 
@@ -58,6 +59,36 @@ def test_what_was_not_judged_is_neither(gate: GateReport) -> None:
     assert unknown
     for verdict in unknown:
         assert verdicts.gate_sheet("g", replace(gate, verdict=verdict)).good is None
+
+
+def test_a_file_without_a_result_is_named_and_keeps_no_limit(gate: GateReport) -> None:
+    run = gate.runs[0]
+    checks = [
+        replace(check, verdict=CheckVerdict.PASSED)
+        for check in gate.checks
+        if check.run == 0 and (check.least is not None or check.most is not None)
+    ]
+    lost = Unjudged("b.json", "b", "b.json is empty; expected a result of a run")
+    report = replace(
+        gate,
+        runs=[run],
+        checks=checks,
+        unjudged=[lost],
+        limited=[check.metric for check in checks],
+    )
+    sheet = verdicts.gate_sheet("g", report)
+    assert sheet.title.startswith("2 runs against")
+    assert (sheet.verdicts[0].what, sheet.verdicts[0].text, sheet.verdicts[0].passed) == (
+        *("b: the result", lost.text),
+        False,
+    )
+    assert [verdict.what for verdict in sheet.verdicts[1:]] == [
+        f"{run.name}: {check.metric}" for check in checks
+    ]
+    assert sheet.figures == [
+        ("limits kept", f"{len(checks)} of {2 * len(checks)}"),
+        ("runs that completed", "1 of 2"),
+    ]
 
 
 def test_a_run_that_failed_is_named_first(gate: GateReport) -> None:
