@@ -242,7 +242,7 @@ class Capacity(Part, frozen=True):
 class Persistence(Part, frozen=True):
     """Persistence test: does data survive detaching the devices?"""
 
-    bsu: Annotated[int, Meta(description="Load while writing: 25 % of the level.")]
+    bsu: Annotated[int, Meta(description="Load while writing: 25 % of the level, rounded up.")]
     time_ns: int
     writes: int
     written: Annotated[VerifyCounts, Meta(description="Checked while it was written.")]

@@ -77,6 +77,11 @@ def check(work: Spc1Test, time_ns: int) -> None:
     _request(work, 1, time_ns)
 
 
+def bsu_at(level: int) -> int:
+    """The load that writes: PERCENT of the level, or more where that is no whole number."""
+    return -(-level * PERCENT // 100)
+
+
 def _request(work: Spc1Test, bsu: int, time_ns: int) -> job.Request:
     """The run that writes."""
     step = Step("sustain", "persistence", PERCENT, bsu, 0, time_ns)
@@ -95,7 +100,7 @@ def _write(
 ) -> bool:
     level = position_of(work.parameters, work.done, work.keep_going).level
     assert level is not None
-    bsu = max(1, level * PERCENT // 100)
+    bsu = bsu_at(level)
     view.begin(f"persistence: writing, {bsu} BSU", time_ns / 1e9, 0.0)
     request = _request(work, bsu, time_ns)
     if held is not None:

@@ -59,6 +59,11 @@ class Teller:
         self.told.append(text)
 
 
+@pytest.mark.parametrize(("level", "bsu"), [(1, 1), (4, 1), (5, 2), (7, 2), (22, 6), (400, 100)])
+def test_at_least_a_quarter_of_the_load_writes(level: int, bsu: int) -> None:
+    assert spc1_persistence.bsu_at(level) == bsu
+
+
 def test_a_command_that_fails_is_told_with_its_last_words() -> None:
     view: Any = Teller()
     with pytest.raises(SpekError, match=r"ended with 3: no such slot"):
