@@ -46,6 +46,7 @@ CheckKind = Literal[
     "repeat-iops",
     "repeat-lrt",
     "capacity",
+    "asu-share",
 ]
 PhaseKind = Literal["search", "sustain", "iops", "ramp", "repeat"]
 

@@ -27,6 +27,7 @@ _KINDS = {
     "repeat-iops": "repeated IOPS",
     "repeat-lrt": "repeated LRT",
     "capacity": "unused capacity",
+    "asu-share": "shares of asus off by",
 }
 
 

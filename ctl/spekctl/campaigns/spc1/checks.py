@@ -79,15 +79,16 @@ def shares_of(asus: Mapping[str, int]) -> list[Check]:
     checks = []
     for name, wanted in SHARES.items():
         share = asus[name] / total
+        off = abs(share - wanted)
         checks.append(
             Check(
-                kind="capacity",
+                kind="asu-share",
                 phase="",
                 stream="",
-                value=share,
-                limit=wanted,
-                allowed=wanted,
-                passed=abs(share - wanted) <= SHARE_OFF,
+                value=off,
+                limit=SHARE_OFF,
+                allowed=SHARE_OFF,
+                passed=off <= SHARE_OFF,
                 text=f"{name} has {share:.1%} of the asus' capacity, and should have"
                 f" {wanted:.0%} give or take {SHARE_OFF:.0%}",
             )

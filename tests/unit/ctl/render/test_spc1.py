@@ -79,3 +79,11 @@ def test_a_limit_shows_its_worst_case(tmp_path: Path) -> None:
     assert row_of(text, "shares")[-4:] == ["2", "0", "1.0%", "5.0%"]
     missed = [line for line in text.splitlines() if "missed:" in line]
     assert missed == ["  missed: ramp-80: 1,234 I/Os failed"]
+
+
+def test_shares_of_asus_are_no_unused_capacity(tmp_path: Path) -> None:
+    """They have a row of their own: the worst of a row is the check nearest to its limit."""
+    checks = [check("capacity", 0.1, 0.45), *(check("asu-share", off, 0.01) for off in (0.0, 0.3))]
+    text = contents(report(tmp_path, checks=checks))
+    assert row_of(text, "unused")[1:] == ["capacity", "1", "0", "10.0%", "45.0%"]
+    assert row_of(text, "shares")[-4:] == ["2", "1", "30.0%", "1.0%"]

@@ -192,4 +192,10 @@ def test_asus_on_devices_of_their_own_have_to_have_their_shares(
     asus = dict(zip(("asu1", "asu2", "asu3"), sizes, strict=True))
     checks = spc1_checks.shares_of(asus)
     assert all(check.passed for check in checks) is passed
-    assert sum(check.value for check in checks) == pytest.approx(1)
+    off = [
+        abs(size / sum(sizes) - share) for size, share in zip(sizes, (0.45, 0.45, 0.1), strict=True)
+    ]
+    assert [check.value for check in checks] == pytest.approx(off)
+    assert {(check.kind, check.limit, check.allowed) for check in checks} == {
+        ("asu-share", spc1_checks.SHARE_OFF, spc1_checks.SHARE_OFF)
+    }
