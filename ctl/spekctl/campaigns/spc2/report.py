@@ -222,9 +222,11 @@ def _remarks(parameters: Parameters, done: Sequence[Run]) -> list[str]:
                 f"--vod-streams {parameters.vod_streams} sets the rate of video on demand, which"
                 " any device that serves them in time has alike"
             )
-        if parameters.vod_streams is None and position.level == parameters.vod_most:
+        # Each client searches for the same number of streams.
+        most = plan.dealt(parameters.vod_most, parameters.clients)
+        if parameters.vod_streams is None and position.level == most:
             remarks.append(
-                f"the device sustains --vod-most {parameters.vod_most} streams; its maximum is"
-                " higher"
+                f"the device sustains the {most} streams of --vod-most {parameters.vod_most}; its"
+                " maximum is higher"
             )
     return remarks

@@ -85,6 +85,17 @@ def test_a_series_falls_to_one(most: int, streams: list[int]) -> None:
     assert plan.series(parameters(streams=most)) == streams
 
 
+@pytest.mark.parametrize(("most", "clients", "level"), [(64, 1, 64), (64, 3, 63), (65, 3, 63)])
+def test_a_search_that_came_to_its_end_has_found_no_maximum(
+    most: int, clients: int, level: int
+) -> None:
+    wanted = parameters(parts=["vod"], vod_most=most, clients=clients)
+    said = f"the device sustains the {level} streams of --vod-most {most}; its maximum is higher"
+    for served, is_said in ((level, True), (level - 1, False)):
+        done = do_all(wanted, lambda step, served=served: step.streams <= served)  # type: ignore[misc]
+        assert (said in build(wanted, done, [], None).remarks) == is_said
+
+
 @pytest.mark.parametrize("level", [1, 2, 5, 37, 64, 1000])
 def test_the_search_finds_the_streams_that_are_served(level: int) -> None:
     done = do_all(parameters(parts=["vod"]), lambda step: step.streams <= level)
