@@ -220,8 +220,9 @@ def _test_of(
     from spekctl.campaigns.emerald.test import EmeraldTest
 
     fields = asked.benchmark("emerald", hosts)
-    capacity_bytes = sum(device.bytes for device in fields["devices"])
-    clients = len(hosts.names) if hosts is not None else 1
+    clients, capacity_bytes = 1, sum(device.bytes for device in fields["devices"])
+    if hosts is not None:
+        clients, capacity_bytes = len(hosts.names), hosts.capacity_bytes
     parameters = _parameters(given, asked.quick, capacity_bytes, clients)
     if hosts is not None:
         parameters = structs.replace(parameters, fleet=hosts.told)

@@ -65,12 +65,9 @@ class TargetFacts(DeviceFacts, frozen=True):
         return (self.wwn, self.start_bytes, self.bytes) if self.wwn else None
 
 
-def capacity_of_hosts(targets: Iterable[TargetFacts]) -> int:
-    """Bytes of the devices of all hosts of a fleet; what several hosts reach counts once."""
-    own, reached = 0, set()
-    for target in targets:
-        if target.identity is None:
-            own += target.bytes
-        else:
-            reached.add(target.identity)
-    return own + sum(capacity for _, _, capacity in reached)
+def of_hosts(targets: Iterable[TargetFacts]) -> list[TargetFacts]:
+    """The devices of all hosts of a fleet; what several hosts reach is there once."""
+    by_identity: dict[object, TargetFacts] = {}
+    for number, target in enumerate(targets):
+        by_identity.setdefault(target.identity or number, target)
+    return list(by_identity.values())

@@ -56,6 +56,16 @@ class FleetSteps:
         return [expected.as_device(device) for name in self.names for device in self._seen[name]]
 
     @property
+    def capacity_bytes(self) -> int:
+        """Of the devices of all hosts; what several of them reach counts once."""
+        bytes_of = {
+            device.identity or f"{index} {name}": device.bytes
+            for name in self.names
+            for index, device in enumerate(self._seen[name])
+        }
+        return sum(bytes_of.values())
+
+    @property
     def lost(self) -> str:
         """What a step says of hosts that it has lost; empty if there are none."""
         return self._lost

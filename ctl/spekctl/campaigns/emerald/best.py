@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from spekctl.campaigns.emerald.figures import KINDS
+from spekctl.documents.device import of_hosts
 from spekctl.documents.energy import (
     Best,
     CapacityReport,
@@ -66,7 +67,9 @@ def configuration(path: Path, report: EmeraldReport) -> Configuration:
     """A report with its number of drives; UsageError if the disclosed one is not a number."""
     text = _disclosed(report.disclosures, "drives")
     if text is None:
-        return Configuration(str(path), report, len(report.targets))
+        is_fleet = report.parameters is not None and report.parameters.fleet is not None
+        devices = of_hosts(report.targets) if is_fleet else report.targets
+        return Configuration(str(path), report, len(devices))
     known = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
     if not known or not int(text):
         raise UsageError(

@@ -10,7 +10,7 @@ from spekctl.campaigns.spc1.checks import checks_of, errors_of, shares_of
 from spekctl.campaigns.spc1.plan import PLAN, Position, final_by_name, position_of
 from spekctl.documents import document
 from spekctl.documents.curve import Curve
-from spekctl.documents.device import TargetFacts, capacity_of_hosts
+from spekctl.documents.device import TargetFacts, of_hosts
 from spekctl.documents.result_parts import Environment
 from spekctl.documents.spc1 import (
     NOTICE,
@@ -37,11 +37,8 @@ def build(
     beside those that follow from the phases."""
     position = position_of(parameters, done, keep_going)
     final = final_by_name(position)
-    devices_bytes = (
-        sum(target.bytes for target in targets)
-        if parameters.fleet is None
-        else capacity_of_hosts(targets)
-    )
+    devices = targets if parameters.fleet is None else of_hosts(targets)
+    devices_bytes = sum(target.bytes for target in devices)
     asus_bytes = sum(asu.bytes for asu in done[0].asus)
     capacity = Capacity(devices_bytes, asus_bytes, asus_bytes / devices_bytes)
     checks = checks_of(parameters.limits, final, capacity)

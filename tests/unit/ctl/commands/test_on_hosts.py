@@ -469,6 +469,20 @@ def test_phases_of_emerald_are_of_all_hosts(
         assert kernel.claim_calls() == ["claim-new", "run-new", "claim-del"]
 
 
+EMERALD = ("energy", "emerald", *FLEET, "--ramp", "1s", "--time", "1s", "--search-time", "0")
+
+
+def test_a_device_that_hosts_share_is_in_the_raw_capacity_once(
+    spekctl: Spekctl, members: Members, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for module in (device, selector):
+        monkeypatch.setattr(module, "find", lambda path, *roots: disk(path, wwn="naa.1"))
+    words = ("--conditioning", "0", "--prefill", "0", "--depths", "2", "--phases", "random-read")
+    outcome = spekctl(*EMERALD, *words, "--folder", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    assert float(read(tmp_path / "t/energy.json")["raw_gigabytes"]) == GIB / 1e9
+
+
 def test_numbers_and_a_fleet_exclude_each_other(
     spekctl: Spekctl, members: Members, tmp_path: Path
 ) -> None:

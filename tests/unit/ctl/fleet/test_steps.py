@@ -121,6 +121,14 @@ def test_hosts_that_share_a_device_write_slices_of_it(
     assert request.config.asus[0].extents[0].start == starts["a"][0]
 
 
+@pytest.mark.parametrize(("wwn", "count"), [("naa.1", 1), ("", 3)])
+def test_a_device_that_hosts_share_has_its_capacity_once(
+    monkeypatch: pytest.MonkeyPatch, rig: Rig, wwn: str, count: int
+) -> None:
+    monkeypatch.setattr(selector, "find", lambda text: disk(text, wwn=wwn))
+    assert rig.steps().capacity_bytes == count << 30
+
+
 def test_a_disk_that_takes_anothers_path_after_the_check_is_refused(
     monkeypatch: pytest.MonkeyPatch, rig: Rig
 ) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from lib.ctl.plot_files import facts
 from msgspec import structs
 
 from spekctl.campaigns.emerald import best
@@ -188,3 +190,12 @@ def test_drives_are_disclosed_or_counted() -> None:
     assert best.configuration(Path("a"), report()).drives == 0
     with pytest.raises(UsageError, match="drives are disclosed as 'many'"):
         best.configuration(Path("a"), report(told={"drives": "many"}))
+
+
+@pytest.mark.parametrize(("fleet", "drives"), [("a, b; split, seed 1", 3), (None, 5)])
+def test_a_drive_that_hosts_share_counts_once(fleet: str | None, drives: int) -> None:
+    """On one machine, two disks of a cheap enclosure may have one WWN."""
+    names = ("naa.1", "naa.2", "naa.1", "naa.2", "")
+    targets = [structs.replace(facts(), wwn=wwn, start_bytes=0) for wwn in names]
+    whole = structs.replace(report(), targets=targets, parameters=SimpleNamespace(fleet=fleet))
+    assert best.configuration(Path("a"), whole).drives == drives
