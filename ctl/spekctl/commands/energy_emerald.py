@@ -65,7 +65,8 @@ Defaults:             standard   --quick
 @click.option(
     "--phases",
     metavar="LIST",
-    help="Phases to run, in this order.  [default: all, as listed below]",
+    help="Phases to run, in this order.  [default: all, as listed below; for a fleet, all but"
+    " ready-idle]",
 )
 @click.option(
     "--depths",
@@ -217,6 +218,7 @@ def _test_of(
     """The requested test, checked as far as possible in advance."""
     from msgspec import structs
 
+    from spekctl.campaigns.emerald.plan import IDLE
     from spekctl.campaigns.emerald.test import EmeraldTest
 
     fields = asked.benchmark("emerald", hosts)
@@ -225,6 +227,10 @@ def _test_of(
         clients, capacity_bytes = len(hosts.names), hosts.capacity_bytes
     parameters = _parameters(given, asked.quick, capacity_bytes, clients)
     if hosts is not None:
+        if given["phases"] is None:
+            # No meter measures all hosts while they send nothing.
+            active = [phase for phase in parameters.phases if phase != IDLE]
+            parameters = structs.replace(parameters, phases=active)
         parameters = structs.replace(parameters, fleet=hosts.told)
     test = EmeraldTest(parameters=parameters, **fields)
     test.check()

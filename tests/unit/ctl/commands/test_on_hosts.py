@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from lib.fakes.fleet_members import Members, commands_on
 from lib.fakes.machine import disk
 
 from spekctl.block import device
+from spekctl.campaigns.emerald import plan
+from spekctl.campaigns.emerald import report as emerald_report
 from spekctl.errors import ExitCode
 from spekctl.fleet import selector
 from spekctl.fleet.steps import FleetSteps
@@ -481,6 +484,20 @@ def test_a_device_that_hosts_share_is_in_the_raw_capacity_once(
     outcome = spekctl(*EMERALD, *words, "--folder", "t")
     assert outcome.code == ExitCode.OK, outcome.err
     assert float(read(tmp_path / "t/energy.json")["raw_gigabytes"]) == GIB / 1e9
+
+
+def test_ready_idle_of_hosts_is_left_out_of_all_phases(
+    spekctl: Spekctl, members: Members, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It would have no power, and a test whose other phases have it be performance only."""
+    monkeypatch.setattr(plan, "PHASES", ["random-read", "ready-idle"])
+    monkeypatch.setattr(emerald_report, "watts_of", lambda power: Fraction(7))
+    words = ("--conditioning", "0", "--prefill", "0", "--depths", "2")
+    outcome = spekctl(*EMERALD, *words, "--folder", "t")
+    assert outcome.code == ExitCode.OK, outcome.err
+    report = read(tmp_path / "t/energy.json")
+    assert [phase["name"] for phase in report["phases"]] == ["random-read"]
+    assert (report["verdict"], report["complete"]) == ("complete", True)
 
 
 def test_numbers_and_a_fleet_exclude_each_other(
