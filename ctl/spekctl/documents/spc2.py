@@ -131,8 +131,8 @@ class Run(Part, frozen=True):
         int | None,
         Meta(
             description="Transfers of video on demand that took longer than allowed, or had not"
-            " been answered for longer at the end, by the histogram's buckets (exact to 1/128);"
-            " null: not limited."
+            " been answered for longer at the end, by the histogram's buckets (exact to 1/128;"
+            " whether there is one, exactly); null: not limited."
         ),
     ]
     left_over: Annotated[int, Meta(description="I/Os by which the queue grew.")]

@@ -30,12 +30,17 @@ from spekctl.kernel.records import Histogram
 
 
 def late_of(times: Histogram | None, limit_ns: int) -> int:
-    """I/Os whose response took longer, or that had not been answered after that time."""
-    if times is None:
+    """I/Os whose response took longer, or that had not been answered after that time.
+
+    I/Os of the bucket in which the limit lies are late or not with its middle. But the longest time
+    is known exactly: it says whether there is one at all.
+    """
+    if times is None or times.max_ns <= limit_ns:
         return 0
-    return sum(
+    late = sum(
         count for index, count in times.counts.items() if bucket_value(index, times.bits) > limit_ns
     )
+    return max(1, late)
 
 
 def run_of(step: Step, result: Result, limits: Limits, result_file: str | None) -> Run:

@@ -9,6 +9,7 @@ import pytest
 from lib.ctl import frozen
 from lib.ctl.command_line import Spekctl
 from lib.ctl.spc2_command import READ, WRITE, report_of, streams_kernel
+from lib.fakes.kernel import histogram
 from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl.campaigns.spc2 import figures, plan, report
@@ -77,6 +78,23 @@ def test_transfers_that_are_never_answered_underrun() -> None:
     )
     young = run([frozen.MS, 300 * frozen.MS])
     assert (young.late, young.unanswered, young.beyond) == (0, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("ms", "limit_ms", "late"),
+    [
+        # The bucket of 331.4 to 335.5 ms has its middle above 333 ms, and below 334 ms.
+        ([332, 332], 333, 0),
+        ([332, 333], 333, 0),
+        ([332, 334], 333, 2),
+        ([332, 335], 334, 1),
+        ([5, 340], 334, 1),
+        ([5, 6], 334, 0),
+    ],
+)
+def test_whether_a_transfer_is_late_is_exact(ms: list[int], limit_ms: int, late: int) -> None:
+    times = histogram([frozen.MS * each for each in ms])
+    assert report.late_of(times, limit_ms * frozen.MS) == late
 
 
 def test_io_errors_fail_the_test(spekctl: Spekctl, kernel: QueueKernel) -> None:
