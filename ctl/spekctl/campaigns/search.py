@@ -33,6 +33,7 @@ class Search:
     start: int
     most: int
     resolution_percent: float  # of the level; 0: to 1
+    least: int = 1
 
     def next_load(self, bracket: Bracket) -> int | None:
         """The next load to measure; None when the search is over."""
@@ -41,9 +42,9 @@ class Search:
             if good >= self.most:
                 return None
             return min(max(2 * good, self.start), self.most)
-        if bracket.width <= self._grain(good):
+        if bracket.width <= self._grain(good) or bad <= self.least:
             return None
-        return good + bracket.width // 2
+        return max(self.least, good + bracket.width // 2)
 
     def points_left(self, bracket: Bracket) -> int:
         """Number of points needed if the next doubling is too high."""
@@ -54,6 +55,8 @@ class Search:
         count = 0
         if bad is None:
             count, bad = 1, first
+        if bad <= self.least:
+            return count
         width = bad - good
         while width > self._grain(good):
             count, width = count + 1, width - width // 2

@@ -280,7 +280,11 @@ def _sweep(
         recorded["--max-outstanding-per-bsu"] = str(per_bsu)
     if limit is not None:
         kind = loads[0].kind
-        limited = sweep.Limited(*limit, lambda load: plan(Load(kind, load)))
+        condition, search = limit
+        if hosts is not None and kind != "rate":
+            # Each client has a BSU, or an I/O outstanding, at least.
+            search = replace(search, least=len(hosts.names))
+        limited = sweep.Limited(condition, search, lambda load: plan(Load(kind, load)))
         recorded["--within"] = str(limit[0])
         recorded["--resolution"] = f"{limit[1].resolution_percent:g}"
     request.check_destroy(planned[0].request)

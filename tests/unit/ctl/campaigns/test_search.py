@@ -47,6 +47,16 @@ def test_a_device_that_serves_nothing_ends_it() -> None:
     assert bracket_of(tried) == Bracket(0, 1) and list(tried) == [8, 4, 2, 1]
 
 
+@given(st.integers(0, 300), st.integers(1, 20))
+def test_no_load_below_the_least_is_tried(level: int, least: int) -> None:
+    search = Search(10 * least, 10**4, 0, least)
+    tried = carry_out(search, level)
+    assert min(tried) >= least
+    expected = Bracket(level, level + 1) if level >= least else Bracket(0, least)
+    assert bracket_of(tried) == expected
+    assert search.points_left(expected) == 0
+
+
 @given(st.integers(0, 300), st.floats(0, 10))
 def test_the_points_left_are_right_once_a_load_is_too_much(level: int, percent: float) -> None:
     search = Search(1, 10**4, percent)

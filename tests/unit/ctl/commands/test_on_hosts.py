@@ -87,6 +87,19 @@ def test_a_search_finds_the_limit_of_all_together(
     assert 1500 <= within["load"] < within["beyond"] <= 2500
 
 
+def test_a_search_ends_at_a_load_that_all_hosts_can_have(
+    spekctl: Spekctl, members: Members, tmp_path: Path
+) -> None:
+    outcome = spekctl(
+        *(*SWEEP, "--depth", "8,64", "--within", "latency < 1ns", "--resolution", "0"),
+        *("-o", "curve.json"),
+    )
+    assert outcome.code == ExitCode.LIMIT_MISSED, outcome.err
+    curve = read(tmp_path / "curve.json")
+    assert [point["load"]["value"] for point in curve["points"]] == [8, 4, 2]
+    assert curve["complete"] and curve["within"]["text"] == "no load is within latency < 1ns"
+
+
 def test_no_curve_takes_the_place_of_the_plan(
     spekctl: Spekctl, members: Members, tmp_path: Path
 ) -> None:
