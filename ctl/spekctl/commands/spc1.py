@@ -289,7 +289,7 @@ def test_of(
         shape["cpus"] = request.build(subject, largest, asked.destroy).config.cpus
     parameters = _parameters(given, shape, asked.quick)
     if hosts is not None:
-        parameters = structs.replace(parameters, fleet=hosts.told)
+        parameters = structs.replace(parameters, fleet=hosts.told, clients=len(hosts.names))
     parameters = structs.replace(
         parameters, placed=recorded.text(own_devices.text(subject.workload))
     )

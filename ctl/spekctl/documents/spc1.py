@@ -145,6 +145,9 @@ class Parameters(Part, frozen=True):
     start_bsu: Annotated[int, Meta(description="Where the search begins.")]
     max_bsu: Annotated[int, Meta(description="Highest load of the search.")]
     fleet: PlanOptions = None
+    clients: Annotated[
+        int, Meta(description="Hosts of a fleet, each with a BSU at least; else 1.")
+    ] = 1
     placed: Annotated[
         str, Meta(description="The asus with devices of their own, and these; else empty.")
     ] = ""

@@ -69,7 +69,10 @@ def bracket_of(done: Iterable[Phase]) -> Bracket:
 def search_of(parameters: Parameters) -> search.Search:
     """The search for the level."""
     return search.Search(
-        parameters.start_bsu, parameters.max_bsu, parameters.durations.resolution_percent
+        parameters.start_bsu,
+        parameters.max_bsu,
+        parameters.durations.resolution_percent,
+        parameters.clients,
     )
 
 
@@ -118,11 +121,12 @@ def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool)
         if not phase.point.ok and not keep_going:
             stopped = stopped or f"{phase.step.name} failed: {phase.point.text}"
     if search_of(parameters).next_load(bracket) is not None or not bracket.good:
-        if not bracket.good and bracket.bad == 1:
+        bad = bracket.bad
+        if not bracket.good and bad is not None and bad <= parameters.clients:
             (worst,) = (
-                phase for phase in done if phase.step.kind == "search" and phase.step.bsu == 1
+                phase for phase in done if phase.step.kind == "search" and phase.step.bsu == bad
             )
-            stopped = stopped or f"the device cannot sustain even 1 BSU: {worst.beyond}"
+            stopped = stopped or f"the device cannot sustain even {bad} BSU: {worst.beyond}"
         return Position(bracket, None, None, 0, (), stopped)
     level, lowered = bracket.good, 0
     final: list[Phase] = []
@@ -131,11 +135,12 @@ def position_of(parameters: Parameters, done: Sequence[Phase], keep_going: bool)
         if kind == "search":
             continue
         if phase.beyond and kind in ("sustain", "iops") and lowered < limits.lowered_at_most:
-            if level == 1:
-                stopped = stopped or f"1 BSU missed the limit in {phase.step.name}"
+            if level <= parameters.clients:
+                stopped = stopped or f"{level} BSU missed the limit in {phase.step.name}"
                 final.append(phase)
                 continue
-            level, lowered, final = lower(level, limits.lower_percent), lowered + 1, []
+            level = max(parameters.clients, lower(level, limits.lower_percent))
+            lowered, final = lowered + 1, []
             continue
         final.append(phase)
         if phase.beyond and not keep_going:
@@ -172,7 +177,8 @@ def _step(parameters: Parameters, item: _Item, level: int, lowered: int) -> Step
         kind=item.kind,
         name=item.name + again,
         percent=item.percent,
-        bsu=max(1, level * item.percent // 100),
+        # Each client has a BSU at least.
+        bsu=max(parameters.clients, level * item.percent // 100),
         ramp_ns=parameters.durations.ramp_ns,
         time_ns=_length_ns(parameters, item),
     )

@@ -45,6 +45,7 @@ class Spc1Test(Benchmark[Step, Phase, Report]):
     WORDS: ClassVar[Mapping[str, str]] = {
         "cpus": "list of workers' CPUs",
         "placed": "placement of asus",
+        "clients": "number of clients",
     }
 
     subject: run_request.Subject

@@ -228,7 +228,7 @@ def test_a_test_of_spc1_is_of_all_hosts(spekctl: Spekctl, members: Members, tmp_
     outcome = spekctl("spc1", *FLEET, *words, *times, "--folder", "t")
     assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
     report = read(tmp_path / "t/report.json")
-    assert len(report["targets"]) == 2
+    assert len(report["targets"]) == 2 and report["parameters"]["clients"] == 2
     sustain = next(phase for phase in report["phases"] if phase["step"]["kind"] == "sustain")
     bsu = sustain["step"]["bsu"]
     assert sustain["point"]["offered_iops"] == bsu * 50

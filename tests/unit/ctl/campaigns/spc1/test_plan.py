@@ -392,3 +392,23 @@ def test_a_quick_test_is_long_enough_for_its_limits() -> None:
     """At 20 BSU a stream of 28 % is known to 5 % in every full-load phase (five sigma)."""
     ios = 20 * PER_BSU * QUICK.iops_ns / SECOND
     assert 5 * math.sqrt((1 - 0.281) / (0.281 * ios)) < 0.05
+
+
+@pytest.mark.parametrize("capacity", [40, 130, 190, 600, 5000])
+def test_each_client_of_a_fleet_has_a_bsu_at_any_step(capacity: float) -> None:
+    """A step with less cannot be divided among them, and would end the test."""
+    wanted = msgspec.structs.replace(parameters(start=30), clients=3)
+    done = do_all(wanted, queue(capacity))
+    assert min(phase.step.bsu for phase in done) >= 3
+    position = position_of(wanted, done, False)
+    if capacity < 3 * PER_BSU:
+        assert position.stopped.startswith("the device cannot sustain even 3 BSU: ")
+    else:
+        assert not position.stopped and len(position.final) == len(PLAN)
+
+
+def test_the_least_load_of_a_fleet_is_not_lowered() -> None:
+    wanted = msgspec.structs.replace(parameters(start=30), clients=3)
+    done = do_all(wanted, lambda step: 0.001 if step.kind == "search" and step.bsu <= 3 else 0.04)
+    assert after_search(done) == [("sustain", 3)]
+    assert position_of(wanted, done, False).stopped == "3 BSU missed the limit in sustain"
