@@ -99,13 +99,17 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
 
     def examples(self) -> Iterator[Step]:
         lengths = self.parameters.durations
-        workers, depth = max(self.parameters.workers), max(self.parameters.depths)
+        workers, depths = max(self.parameters.workers), self.parameters.depths
+        phases = [phase for phase in self.parameters.phases if phase != plan.IDLE]
         for phase in (
             *(["prefill"] if lengths.prefill_percent else []),
             *(["conditioning"] if lengths.conditioning_ns else []),
-            *(phase for phase in self.parameters.phases if phase != plan.IDLE),
+            *phases,
         ):
-            yield Step("measure", phase, workers, depth, None, 0, SECOND)
+            yield Step("measure", phase, workers, max(depths), None, 0, SECOND)
+        # Hosts of a fleet need an I/O outstanding each.
+        for phase in phases:
+            yield Step("measure", phase, workers, min(depths), None, 0, SECOND)
 
     def build(self) -> EmeraldReport:
         site, missing = self.site_of_report()

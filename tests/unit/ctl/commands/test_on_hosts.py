@@ -513,6 +513,18 @@ def test_ready_idle_of_hosts_is_left_out_of_all_phases(
     assert (report["verdict"], report["complete"]) == ("complete", True)
 
 
+def test_a_depth_that_not_all_hosts_can_have_is_refused_before_conditioning(
+    spekctl: Spekctl, members: Members
+) -> None:
+    words = ("--write", "--depths", "1,2,4", "--phases", "random-read", "--folder", "t")
+    outcome = spekctl(*EMERALD[:-1], "1s", *words)
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence == (
+        "1 I/Os outstanding cannot be divided among 2 clients; each needs at least 1"
+    )
+    assert not any(kernel.runs_seen for kernel in members.kernels.values())
+
+
 def test_numbers_and_a_fleet_exclude_each_other(
     spekctl: Spekctl, members: Members, tmp_path: Path
 ) -> None:
