@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,109 +14,15 @@ from pathlib import Path
 import msgspec
 import pytest
 from lib.core.augment_images import SET, Images
+from lib.ctl.disk_machine import NUMBERS, Machine, check
 from lib.fakes.kernel import other_claim, other_run
-from lib.guest import disk_images
 
 from spekctl import namespaces
-from spekctl.block import blkid, device, opening, safety, state_log
-from spekctl.block.device import Device, Roots
+from spekctl.block import blkid, device, opening, safety
 from spekctl.documents.device import DiskCounters
 from spekctl.errors import NotPermittedError, RefusedError, UsageError
 from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo
 from spekctl.namespaces import Namespaces
-
-NUMBERS = {
-    "sda": "8:0",
-    "sda1": "8:1",
-    "sda2": "8:2",
-    "sdb": "8:16",
-    "sdc": "8:32",
-    "sdc1": "8:33",
-    "dm-0": "253:0",
-    "md0": "9:0",
-}
-
-
-class Machine:
-    """sysfs, procfs and udev as directories."""
-
-    def __init__(self, root: Path) -> None:
-        self.roots = Roots(root / "sys", root / "proc", Path("/dev"), root / "udev")
-        for place in ("sys/dev/block", "sys/class/block", "proc/self", "proc/1", "udev"):
-            (root / place).mkdir(parents=True)
-        for name in ("sda", "sdb", "dm-0", "md0"):
-            self.disk(name)
-        self.partition("sda", 1)
-        self.partition("sda", 2)
-
-    def second_path(self, wwn: str = "naa.5000c500a1b2c3d4") -> None:
-        """sdc, with a partition, is another path to the disk sda."""
-        self.disk("sdc")
-        self.partition("sdc", 1)
-        for name in ("sda", "sdc"):
-            self.write(self.roots.sys / "devices" / name / "wwid", wwn + "\n")
-
-    def write(self, path: Path, text: str | bytes) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode() if isinstance(text, str) else text)
-
-    def _register(self, name: str, directory: Path) -> None:
-        self.write(directory / "dev", NUMBERS[name] + "\n")
-        self.write(directory / "size", "2097152\n")
-        self.write(directory / "ro", "0\n")
-        self.write(directory / "stat", "  10 0 80 5 20 0 160 7 0 9 12 0 0 0 0 0 0\n")
-        (self.roots.sys / "class/block" / name).symlink_to(directory)
-        (self.roots.sys / "dev/block" / NUMBERS[name]).symlink_to(directory)
-
-    def disk(self, name: str) -> Path:
-        directory = self.roots.sys / "devices" / name
-        self._register(name, directory)
-        self.write(directory / "diskseq", "42\n")
-        for key, value in {
-            "logical_block_size": "512",
-            "physical_block_size": "4096",
-            "rotational": "1",
-            "zoned": "none",
-            "scheduler": "mq-deadline [none]",
-            "iostats": "1",
-            "nomerges": "0",
-            "io_poll": "0",
-        }.items():
-            self.write(directory / "queue" / key, value + "\n")
-        return directory
-
-    def partition(self, disk: str, number: int) -> Path:
-        directory = self.roots.sys / "devices" / disk / f"{disk}{number}"
-        self._register(f"{disk}{number}", directory)
-        self.write(directory / "partition", f"{number}\n")
-        return directory
-
-    def place(self, name: str, start: int, sectors: int) -> None:
-        """Where a partition is on its disk, in sectors of 512 bytes."""
-        directory = self.roots.sys / "class/block" / name
-        self.write(directory / "start", f"{start}\n")
-        self.write(directory / "size", f"{sectors}\n")
-
-    def get(self, name: str) -> Device:
-        major, minor = NUMBERS[name].split(":")
-        disk = device.by_number(int(major), int(minor), roots=self.roots)
-        assert disk is not None
-        return disk
-
-    def mount(self, number: str, point: str, source: str, process: str = "self") -> None:
-        with (self.roots.proc / process / "mountinfo").open("a") as file:
-            file.write(f"36 35 {number} / {point} rw,relatime shared:1 - ext4 {source} rw\n")
-
-    def hold(self, name: str, holder: str) -> None:
-        (self.roots.sys / "class/block" / name / "holders" / holder).mkdir(parents=True)
-
-    def holders(self, name: str) -> list[str]:
-        return [holder.text for holder in safety.holders(self.get(name), self.roots)]
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def test_a_device_that_nobody_uses_has_no_holders(machine: Machine) -> None:
@@ -597,7 +502,6 @@ def test_facts_are_read(machine: Machine) -> None:
 
 
 def test_disks_come_before_their_partitions_and_2_before_10(machine: Machine) -> None:
-    NUMBERS["sda10"] = "8:10"
     machine.partition("sda", 10)
     names = [entry.name for entry in device.every(machine.roots)]
     assert names == ["dm-0", "md0", "sda", "sda1", "sda2", "sda10", "sdb"]
@@ -634,12 +538,6 @@ def holds(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 EXT4 = blkid.Signature("ext4", "filesystem", 1080, "home")
-
-
-def check(
-    machine: Machine, disk: Device, destroy: tuple[str, ...] = (), write_allowed: bool = True
-) -> str | None:
-    return safety.check_write(disk, 42, destroy, write_allowed, machine.roots)
 
 
 def test_writing_needs_permission(machine: Machine, holds: Callable[..., None]) -> None:
@@ -814,150 +712,6 @@ def test_a_device_of_an_augment_cache_is_not_overwritten(
         assert text in refusal.value.message
         assert f"--destroy {taken.identity}" in refusal.value.message
         assert check(machine, taken, (taken.identity,)) is not None
-
-
-# --- partitions that only the kernel knows -------------------------------------------------------
-
-
-@pytest.fixture
-def imaged(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], Device]:
-    """imaged(name) is the device with the bytes of a file of 64 MiB, which holds nothing yet."""
-    path = tmp_path / "image"
-    path.write_bytes(b"")
-    os.truncate(path, 64 << 20)
-    machine.write(machine.roots.sys / "class/block/sda/size", f"{64 << 11}\n")
-
-    def of(name: str) -> Device:
-        known = machine.get(name)
-        monkeypatch.setattr(opening, "number_of", lambda fd: (known.major, known.minor))
-        return msgspec.structs.replace(known, path=str(path))
-
-    monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
-    monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: None)
-    return of
-
-
-def put(path: str, first: int, header: Callable[[str], None]) -> None:
-    """Copy what @header writes to an empty file to byte @first of the file at @path."""
-    source = Path(path).with_name("header")
-    source.write_bytes(b"")
-    os.truncate(source, 8 << 20)
-    header(str(source))
-    with open(path, "r+b") as file:
-        file.seek(first)
-        file.write(source.read_bytes())
-
-
-@pytest.mark.parametrize(
-    ("header", "text"),
-    [
-        (disk_images.luks, "encrypted volume crypto_LUKS at byte 1048576"),
-        (disk_images.lvm_member, "RAID member LVM2_member at byte 1049112"),
-        (
-            lambda path: shutil.copy(Images(Path(path).parent / "set").path(0), path),
-            f"spek augment cache of set {SET} at byte 1048576",
-        ),
-        (
-            lambda path: Path(path).write_bytes(state_log.MAGIC),
-            "signature spek_state_log at byte 1048576",
-        ),
-    ],
-)
-def test_data_in_a_partition_without_a_table_are_not_overwritten(
-    machine: Machine,
-    imaged: Callable[[str], Device],
-    header: Callable[[str], None],
-    text: str,
-) -> None:
-    """Partitions of the kernel's command line, of a device tree or of addpart: the ends of the disk
-    hold nothing that libblkid reads."""
-    machine.place("sda1", 2048, 16384)
-    machine.place("sda2", 65536, 2048)
-    disk = imaged("sda")
-    put(disk.path, 1 << 20, header)
-    with pytest.raises(RefusedError) as refusal:
-        check(machine, disk)
-    known = "2 partitions that the kernel knows, without a table that libblkid reads"
-    assert f"holds data: {known}, {text}" in refusal.value.message
-    assert refusal.value.message.endswith(
-        f"; if their table was overwritten, `blockdev --rereadpt {disk.path}` removes them; to"
-        " overwrite it, give --destroy 8:0/42"
-    )
-    remark = check(machine, disk, ("8:0/42",))
-    assert remark is not None and f"{known}, {text}" in remark
-
-
-def test_a_disk_with_partitions_of_the_kernel_holds_data(
-    machine: Machine, imaged: Callable[[str], Device]
-) -> None:
-    """Whatever is in them: a program may use a partition without a header."""
-    machine.place("sda1", 2048, 16384)
-    with pytest.raises(RefusedError, match=r"holds data: 1 partition that the kernel knows, with"):
-        check(machine, imaged("sda"))
-    assert check(machine, imaged("sda1")) is None
-
-
-def test_partitions_of_a_table_are_not_listed_beside_it(
-    machine: Machine, imaged: Callable[[str], Device]
-) -> None:
-    machine.place("sda1", 2048, 16384)
-    disk = imaged("sda")
-    put(disk.path, 1 << 20, disk_images.luks)
-    disk_images.mbr(disk.path)
-    assert [str(signature) for signature in safety.signatures_on(disk, 42)] == [
-        "partition table dos at byte 510",
-        "encrypted volume crypto_LUKS at byte 1048576",
-    ]
-
-
-def test_a_table_that_was_overwritten_leaves_its_partitions_to_the_kernel(
-    machine: Machine, imaged: Callable[[str], Device]
-) -> None:
-    """The runs of a campaign go on: what the kernel still knows of the table is not new data."""
-    machine.place("sda1", 2048, 16384)
-    disk = imaged("sda")
-    disk_images.mbr(disk.path)
-    before = safety.signatures_on(disk, 42)
-    Path(disk.path).write_bytes(bytes(1 << 20))
-    os.truncate(disk.path, 64 << 20)
-    safety.check_again(disk, 42, before, machine.roots)
-    with pytest.raises(RefusedError, match="did not hold when it was claimed: 1 partition that"):
-        safety.check_again(disk, 42, [], machine.roots)
-
-
-def test_partitions_known_by_another_path_are_on_the_disk(
-    machine: Machine, imaged: Callable[[str], Device]
-) -> None:
-    machine.second_path()
-    machine.place("sdc1", 2048, 16384)
-    disk = imaged("sda")
-    put(disk.path, 1 << 20, disk_images.luks)
-    assert [signature.type for signature in safety.signatures_on(disk, 42, machine.roots)] == [
-        "partitions",
-        "crypto_LUKS",
-    ]
-
-
-def test_slices_in_a_partition_are_data_of_it(
-    machine: Machine, imaged: Callable[[str], Device], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """sda2 is a slice inside sda1; sda1 is what sda2 is inside of."""
-    machine.place("sda1", 2048, 131072)
-    machine.place("sda2", 4096, 16384)
-    outer = imaged("sda1")
-    put(outer.path, 1 << 20, disk_images.luks)
-    assert [str(signature) for signature in safety.signatures_on(outer, 42)] == [
-        "1 partition that the kernel knows, without a table that libblkid reads",
-        "encrypted volume crypto_LUKS at byte 1048576",
-    ]
-    monkeypatch.setattr(safety, "claimed_by_other_path", lambda *_: "")
-    with pytest.raises(RefusedError, match="`blockdev --rereadpt /dev/sda` removes them; to"):
-        check(machine, outer)
-    assert safety.signatures_on(imaged("sda2"), 42) == []
-    machine.place("sda2", 2048, 131072)
-    assert safety.signatures_on(imaged("sda1"), 42) == []
 
 
 @pytest.mark.parametrize(
