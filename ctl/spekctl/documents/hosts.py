@@ -24,11 +24,16 @@ class Role(StrEnum):
     TARGET = "target"
 
 
-class ClockLook(Part, frozen=True):
-    """What was known of the CLOCK_REALTIME of a host at one time."""
+class ClockBound(Part, frozen=True):
+    """How far the CLOCK_REALTIME of a host may be off, and the source that promises so."""
 
-    bound_ns: Annotated[int | None, Meta(description="null: nothing promised any bound.")]
-    source: Annotated[str, Meta(description="Where it came from; or none.")]
+    bound_ns: Annotated[int | None, Meta(description="null: nothing promises any bound.")] = None
+    source: Annotated[str, Meta(description="chrony, PTP, ...; or none.")] = "none"
+
+
+class ClockLook(ClockBound, frozen=True):
+    """What was known of the clock at one time."""
+
     off_ns: Annotated[
         int | None,
         Meta(description="Less the controller's, by messages; null: it was not measured."),
@@ -38,21 +43,16 @@ class ClockLook(Part, frozen=True):
     ] = None
 
 
-class HostClock(Part, frozen=True):
-    """How far the CLOCK_REALTIME of a host may be off."""
+class HostClock(ClockBound, frozen=True):
+    """What was known of the clock before and after a run; its bound is the worse of both."""
 
-    bound_ns: Annotated[int | None, Meta(description="null: nothing promises any bound.")] = None
-    source: Annotated[str, Meta(description="Where it comes from: chrony, PTP, ...; or none.")] = (
-        "none"
-    )
     stepped_ns: Annotated[
         int,
         Meta(description="By how much the clock was set between arming and end; 0: it was not."),
     ] = 0
-    before: Annotated[
-        ClockLook | None,
-        Meta(description="Before the start; null: not known. bound_ns has the worse of both."),
-    ] = None
+    before: Annotated[ClockLook | None, Meta(description="Before the start; null: not known.")] = (
+        None
+    )
     after: Annotated[
         ClockLook | None, Meta(description="After the end; null: not known, as of a lost host.")
     ] = None
