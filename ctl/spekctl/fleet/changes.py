@@ -12,7 +12,7 @@ from spekctl.errors import UsageError
 from spekctl.workload import options
 
 OptionTexts = Mapping[str, str | bool | list[str]]
-# Options of which a run has one at most.
+# A run takes at most one option of each set.
 _EXCLUSIVE = (
     {"bsu", "rate", "depth"},
     {"depth", "iops-per-bsu"},
@@ -23,10 +23,10 @@ _EXCLUSIVE = (
 
 
 def changed(file: PlanFile, given: OptionTexts, settings: Sequence[str] = ()) -> PlanFile:
-    """The plan with options of all clients, by their flags without dashes, and with @settings of
-    its workload after its own. They replace what the plan sets, for all hosts or for one; an option
-    that excludes one of the plan's replaces that as well. UsageError if two of @given exclude each
-    other."""
+    """The plan with the run options @given for all of its clients, named by their flags without
+    dashes, and with @settings of its workload after its own. An option replaces the same option of
+    the plan, for all hosts or for one host, and the options of the plan that it excludes.
+    UsageError if two of @given exclude each other."""
     given = dict(given)
     seed = given.pop("seed", None)
     load, _ = options.read({"seed": seed} if seed is not None else {})
