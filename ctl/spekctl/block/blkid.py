@@ -30,6 +30,8 @@ _LIMIT = 64
 # Usage of a table that libblkid reads, and of partitions that the kernel knows without one.
 TABLE = "partition-table"
 PARTITIONS = "partitions"
+# Usage of a partition that overlaps the device and has bytes outside of it.
+OVERLAPPING = "overlapping"
 
 # The place of a device as a whole.
 WHOLE = range(0)
@@ -37,14 +39,19 @@ WHOLE = range(0)
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature found on a device."""
+    """A signature found on a device, or on a partition that overlaps it. @offset: in bytes, of the
+    device, or of @partition, the kernel name of that partition."""
 
     type: str
     usage: str
     offset: int
     label: str = ""
+    partition: str = ""
 
     def __str__(self) -> str:
+        if self.usage == OVERLAPPING:
+            return f"part of partition {self.partition}"
+        place = f"at byte {self.offset}" + (f" of {self.partition}" if self.partition else "")
         label = f" '{self.label}'" if self.label else ""
         what = {
             "filesystem": "file system",
@@ -54,13 +61,13 @@ class Signature:
             TABLE: "partition table",
         }.get(self.usage, self.usage)
         if self.type == "swap":
-            return f"swap space{label} at byte {self.offset}"
+            return f"swap space{label} {place}"
         if self.usage == PARTITIONS:
             are = "partition" if self.label == "1" else "partitions"
             return f"{self.label} {are} that the kernel knows, without a table that libblkid reads"
         if self.usage == "cache":
-            return f"{self.type} of set {self.label} at byte {self.offset}"
-        return f"{what} {self.type}{label} at byte {self.offset}"
+            return f"{self.type} of set {self.label} {place}"
+        return f"{what} {self.type}{label} {place}"
 
 
 def signatures(fd: int, place: range = WHOLE) -> list[Signature]:

@@ -254,6 +254,10 @@ def _overlap(left: range, right: range) -> bool:
     return max(left.start, right.start) < min(left.stop, right.stop)
 
 
+def _is_inside(inner: range, outer: range) -> bool:
+    return outer.start <= inner.start and inner.stop <= outer.stop
+
+
 def _other_paths(disk: Path, same: Set[str]) -> tuple[str, ...]:
     others = same - {disk.name}
     return tuple(sorted(others - _below(disk))) if others else ()
@@ -366,21 +370,55 @@ def related_names(device: Device, roots: Roots = ROOTS) -> list[str]:
 
 
 def partitions_on(device: Device, roots: Roots = ROOTS) -> list[Partition]:
-    """Partitions that begin on the bytes of the device, by whatever path the kernel knows them: all
-    of a disk, and of a partition those that are nested in it, as slices are. Their places are from
-    the first byte of the device on, and end with it. Two at the same place are listed once."""
+    """Partitions on the bytes of the device, by whatever path the kernel knows them: all of a disk,
+    and of a partition those that are nested in it, as slices are. Their places are from the first
+    byte of the device on, and end with it. Two at the same place are listed once."""
+    own = _place_on_disk(device)
+    nested: list[Partition] = []
+    for each in _partitions_by_any_path(device, roots):
+        place = range(each.place.start - own.start, min(each.place.stop, own.stop) - own.start)
+        # On a disk that has shrunk, partitions end with it.
+        if place and (not device.partition or (_is_inside(each.place, own) and each.place != own)):
+            nested.append(Partition(each.name, each.number, place))
+    return nested
+
+
+def partitions_across(device: Device, roots: Roots = ROOTS) -> list[Partition]:
+    """Partitions that overlap a partition and have bytes outside of it, by whatever path the kernel
+    knows them; none of a disk. Their places are from the first byte of the disk on, and end with
+    it."""
+    if not device.partition:
+        return []
+    own = _place_on_disk(device)
+    end = _number(device.sysfs.parent / "size") * 512
+    return [
+        Partition(each.name, each.number, range(each.place.start, min(each.place.stop, end)))
+        for each in _partitions_by_any_path(device, roots)
+        if _overlap(each.place, own) and not _is_inside(each.place, own)
+    ]
+
+
+def _partitions_by_any_path(device: Device, roots: Roots) -> list[Partition]:
+    """Partitions of the disk of the device, without the device itself, and those that other paths
+    have at other places."""
     disk = device.sysfs.parent if device.partition else device.sysfs
     folders = [disk, *(roots.sys / "class" / "block" / name for name in device.other_paths)]
-    first = start_sector(device) * 512
-    nested: dict[tuple[int, int], Partition] = {}
+    known: dict[range, Partition] = {}
     for each in (each for folder in folders for each in _partitions(folder)):
-        start = each.place.start - first
-        stop = min(each.place.stop - first, device.bytes)
-        # A slice that has all of this partition is around it.
-        around = each.number == device.partition or (start, stop) == (0, device.bytes)
-        if 0 <= start < stop and not (device.partition and around):
-            nested.setdefault((start, stop), Partition(each.name, each.number, range(start, stop)))
-    return list(nested.values())
+        if each.number != device.partition:
+            known.setdefault(each.place, each)
+    return list(known.values())
+
+
+def _place_on_disk(device: Device) -> range:
+    first = start_sector(device) * 512
+    return range(first, first + device.bytes)
+
+
+def disk_node(device: Device) -> tuple[str, tuple[int, int]]:
+    """Path and number of the disk that a partition is on."""
+    major, _, minor = _text(device.sysfs.parent / "dev").partition(":")
+    return device.node.removesuffix(device.name) + device.disk, (int(major or 0), int(minor or 0))
 
 
 def overlapping(device: Device) -> list[str]:

@@ -16,7 +16,7 @@ import re
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,10 +28,13 @@ from spekctl.block.device import (
     Partition,
     Roots,
     claims_beside,
+    disk_node,
     names_on_other_paths,
     overlapping,
+    partitions_across,
     partitions_on,
     related_names,
+    start_sector,
 )
 from spekctl.errors import NotPermittedError, RefusedError, SpekError
 from spekctl.kernel.records import ClaimInfo, ClaimState, RunInfo, RunState, TargetInfo
@@ -122,59 +125,99 @@ def explain_busy(
 
 
 def signatures_on(device: Device, diskseq: int, roots: Roots = ROOTS) -> list[blkid.Signature]:
-    """Signatures on the claimed device and its partitions, read through a descriptor checked to be
-    that device, and from the device itself: what others have read before it was written by another
-    path is in the page cache for as long as they have it open.
+    """Signatures on the claimed device and its partitions, and on partitions that overlap it, read
+    through a descriptor checked to be that device or its disk, and from the device itself: what
+    others have read before it was written by another path is in the page cache for as long as they
+    have it open.
 
     The kernel knows partitions without a table that libblkid reads: from its command line or a
     device tree, from a program such as addpart, or by a format that only the kernel knows."""
+    number = (device.major, device.minor)
+    with _opened(device, device.path, number, diskseq) as fd:
+        signatures = _read_signatures(fd, partitions_on(device, roots))
+    if partitions := partitions_across(device, roots):
+        with _opened(device, *disk_node(device), diskseq) as fd:
+            signatures += _read_across(fd, device, partitions, signatures)
+    return signatures
+
+
+@contextlib.contextmanager
+def _opened(device: Device, path: str, number: tuple[int, int], diskseq: int) -> Iterator[int]:
+    """A descriptor of the device, or of its disk, at @path, without a page cache that is older than
+    the device."""
     try:
-        number = (device.major, device.minor)
-        fd = opening.open_block_device(device.path, os.O_RDONLY, number)
+        fd = opening.open_block_device(path, os.O_RDONLY, number)
     except PermissionError as error:
-        text = f"not permitted to read {device.path}"
+        text = f"not permitted to read {path}"
         # The nodes are there in a container, but its devices are a list of cgroups.
         if error.errno == errno.EPERM and namespaces.around().container:
-            text += f"; {namespaces.device_remedy(device.path)}"
+            text += f"; {namespaces.device_remedy(path)}"
         raise NotPermittedError(text) from error
     except OSError as error:
-        raise RefusedError(f"cannot probe {device.path} for data: {error.strerror}") from error
+        raise RefusedError(f"cannot probe {path} for data: {error.strerror}") from error
     except opening.ReplacedError as error:
         raise replaced.refusal(device) from error
     try:
         seq = _diskseq(fd)
         if diskseq and seq and seq != diskseq:
             raise replaced.refusal(device, seq)
-        _drop_cache(device, fd)
-        return _read_signatures(fd, partitions_on(device, roots))
+        _drop_cache(path, fd)
+        yield fd
     finally:
         os.close(fd)
 
 
 def _read_signatures(fd: int, partitions: Sequence[Partition]) -> list[blkid.Signature]:
-    signatures = blkid.signatures(fd) + augmented.signatures(fd) + state_log.signatures(fd)
+    signatures = _signatures_at(fd)
     if partitions and not any(signature.usage == blkid.TABLE for signature in signatures):
         signatures.append(
             blkid.Signature(blkid.PARTITIONS, blkid.PARTITIONS, 0, str(len(partitions)))
         )
     for partition in partitions:
-        first = partition.place.start
-        inside = blkid.signatures(fd, partition.place)
-        inside += augmented.signatures(fd, first) + state_log.signatures(fd, first)
+        inside = _signatures_at(fd, partition.place)
         # A partition from byte 0 on has those of the disk.
         signatures += [signature for signature in inside if signature not in signatures]
     return signatures
 
 
-def _drop_cache(device: Device, fd: int) -> None:
+def _signatures_at(fd: int, place: range = blkid.WHOLE) -> list[blkid.Signature]:
+    return [
+        *blkid.signatures(fd, place),
+        *augmented.signatures(fd, place.start),
+        *state_log.signatures(fd, place.start),
+    ]
+
+
+def _read_across(
+    fd: int, device: Device, partitions: Sequence[Partition], own: Sequence[blkid.Signature]
+) -> list[blkid.Signature]:
+    """The @partitions that overlap the device, and what is on them besides the device's @own
+    signatures; @fd: of their disk. The partition around slices is such a one: libblkid reads their
+    table only where it reads that of the disk."""
+    first = start_sector(device) * 512
+    known = {(signature.type, first + signature.offset) for signature in own}
+    signatures: list[blkid.Signature] = []
+    for partition in partitions:
+        # A program may use a partition without a header.
+        signatures.append(
+            blkid.Signature(blkid.OVERLAPPING, blkid.OVERLAPPING, 0, partition=partition.name)
+        )
+        signatures += [
+            replace(data, offset=data.offset - partition.place.start, partition=partition.name)
+            for data in _signatures_at(fd, partition.place)
+            if (data.type, data.offset) not in known
+        ]
+    return signatures
+
+
+def _drop_cache(path: str, fd: int) -> None:
     try:
         fcntl.ioctl(fd, _BLKFLSBUF)
     except PermissionError as error:
-        raise NotPermittedError(f"not permitted to drop the page cache of {device.path}") from error
+        raise NotPermittedError(f"not permitted to drop the page cache of {path}") from error
     except OSError as error:
         raise RefusedError(
-            f"cannot probe {device.path} for data: its page cache cannot be dropped"
-            f" ({error.strerror})"
+            f"cannot probe {path} for data: its page cache cannot be dropped ({error.strerror})"
         ) from error
 
 

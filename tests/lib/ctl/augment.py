@@ -125,7 +125,7 @@ class Machine:
         monkeypatch.setattr(devices, "every", lambda *given, **_: iter(self.devices.values()))
         monkeypatch.setattr(devices, "by_number", self.by_number)
         monkeypatch.setattr(opening, "open_block_device", self.open)
-        monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: None)
+        monkeypatch.setattr(safety, "_drop_cache", lambda path, fd: None)
         monkeypatch.setattr(safety, "refuse_users", lambda *_: None)
         monkeypatch.setattr(safety, "users", lambda device, *given, **_: self.texts(device))
         monkeypatch.setattr(safety, "verdict", lambda device, *_, **__: "".join(self.texts(device)))

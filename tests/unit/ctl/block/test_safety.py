@@ -692,9 +692,9 @@ def test_a_device_that_was_replaced_is_refused(
         safety.signatures_on(disk, 42)
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
     dropped = []
-    monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: dropped.append(device))
+    monkeypatch.setattr(safety, "_drop_cache", lambda path, fd: dropped.append(path))
     assert safety.signatures_on(disk, 42) == []
-    assert dropped == [disk]
+    assert dropped == [disk.path]
 
 
 def test_a_device_of_an_augment_cache_is_not_overwritten(
@@ -703,7 +703,7 @@ def test_a_device_of_an_augment_cache_is_not_overwritten(
     images = Images(tmp_path / "set")
     monkeypatch.setattr(opening, "number_of", lambda fd: (8, 16))
     monkeypatch.setattr(safety, "_diskseq", lambda fd: 42)
-    monkeypatch.setattr(safety, "_drop_cache", lambda device, fd: None)
+    monkeypatch.setattr(safety, "_drop_cache", lambda path, fd: None)
     for path in images.paths:
         taken = msgspec.structs.replace(machine.get("sdb"), path=path)
         with pytest.raises(RefusedError) as refusal:
