@@ -68,6 +68,9 @@ class Session(Feed):
         self._starting = threading.Lock()
         self._run_name = "run"
         self._starts = threading.Lock()
+        # From before the host is asked for a run until its result is kept: until then the log of a
+        # refused start could take the place of that of the run.
+        self._under_way = False
         self._next_log: LogPart | None = None  # of a run that is being started
         self._log: LogPart | None = None  # of the run under way
 
@@ -111,11 +114,15 @@ class Session(Feed):
     def start(self, job: Job) -> Plan:
         """Start a run. Its log is opened before: its first bytes may come before the answer."""
         with self._starts:
+            if self._under_way:
+                raise RefusedError("a run is under way; stop it first")
             name = self._check_log(job)
             self._next_log = self.library.log(name) if name else None
+            self._under_way = True
             try:
                 plan: Plan = self.connect().ask("start", Plan, job=job)
             except SpekError:
+                self._under_way = False
                 log, self._next_log = self._next_log, None
                 if log is not None:
                     log.discard()
@@ -160,6 +167,7 @@ class Session(Feed):
             case Hello():
                 pass
             case Started():
+                self._under_way = True
                 self._run_name = event.name
                 self._log, self._next_log = self._next_log, None
                 self.forget()
@@ -195,11 +203,13 @@ class Session(Feed):
             "log": kept,
             "trouble": trouble,
         }
+        self._under_way = False
         self.tell("ended", summary)
 
     def _lost(self, reason: str) -> None:
         """The helper is gone, and with it its run."""
         self._trouble = reason
+        self._under_way = False
         log, self._log = self._log, None
         if log is not None:
             log.discard()

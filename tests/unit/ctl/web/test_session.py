@@ -14,7 +14,7 @@ from lib.waiting import LONG_S
 
 from spekctl.errors import RefusedError, SpekError
 from spekctl.host.client import HostError
-from spekctl.host.protocol import AnyEvent, Ended, Note, Rows, Started
+from spekctl.host.protocol import AnyEvent, Ended, Job, Log, Note, Rows, Started
 from spekctl.host.wire import Hello
 from spekctl.kernel.records import Phase, RunState
 from spekctl.run.progress import Clock, DirectionFigures, Figures
@@ -155,6 +155,39 @@ def test_a_result_is_kept_under_the_name_of_its_run(
     files = [path.name for path in tmp_path.iterdir()]
     assert files == ([end["file"]] if kept else [])
     assert end["file"].startswith("oltp") == kept
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["under-way", "not-heard-of"])
+def test_a_start_during_a_run_leaves_the_log_of_the_run(
+    session: Session, hosts: Hosts, tmp_path: Path, known: bool
+) -> None:
+    logged = Job(workload="oltp", devices=["/dev/x"], options={"log": "run.parquet"})
+    session.start(logged)
+    host = hosts.started[0]
+    if known:
+        host.on_event(STARTED)
+    for another in (logged, Job(workload="oltp", devices=["/dev/x"])):
+        with pytest.raises(RefusedError, match="a run is under way; stop it first"):
+            session.start(another)
+    if not known:
+        host.on_event(STARTED)
+    host.on_event(Log(b"all of it"))
+    result = msgspec.Raw(b'{"log":{"file":"run.parquet"}}')
+    host.on_event(Ended(0, "the run completed", result))
+    (*_, (_, _, end)) = told(session)
+    assert (end["log"], end["trouble"]) == ("run.parquet", "")
+    assert (tmp_path / "run.parquet").read_bytes() == b"all of it"
+    assert host.asked == ["start"]
+    session.start(Job(workload="oltp", devices=["/dev/x"]))
+
+
+def test_after_a_host_that_died_in_a_run_another_starts(session: Session, hosts: Hosts) -> None:
+    job = Job(workload="oltp", devices=["/dev/x"])
+    session.start(job)
+    hosts.started[0].on_event(STARTED)
+    hosts.started[0].die("it was killed")
+    session.start(job)
+    assert hosts.started[1].asked == ["start"]
 
 
 def test_who_waits_is_woken_by_an_event_and_by_the_end(session: Session, hosts: Hosts) -> None:
