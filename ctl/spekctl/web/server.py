@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import socket
 import socketserver
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from importlib import resources
-from typing import Any, ClassVar, cast
+from typing import Any, BinaryIO, ClassVar, cast
 
 import msgspec
 
@@ -37,6 +38,8 @@ KEEP_ALIVE_S = 10.0
 # Of a connection with the token, without a request.
 IDLE_S = 30.0
 CONNECTIONS_MAX = 64
+# A document is read and sent in pieces.
+PIECE_BYTES = 1 << 20
 # To take an answer without the token, and how many may be doing so.
 STRANGER_S = 10.0
 STRANGERS_MAX = 8
@@ -223,7 +226,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        # An answer has to be taken whole in this time.
+        # An answer has to be taken whole in this time, of a document each piece.
         self.connection.settimeout(IDLE_S if self._is_known else STRANGER_S)
         self.rfile.close()
         self.rfile = io.BufferedReader(_Resumed(self._head, self.connection))
@@ -317,17 +320,28 @@ class Handler(BaseHTTPRequestHandler):
         policy: str = CONTENT_POLICY,
         **more: str,
     ) -> None:
+        self._send_head(len(data), kind, status, policy, **more)
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _send_head(
+        self,
+        length: int,
+        kind: str,
+        status: HTTPStatus = HTTPStatus.OK,
+        policy: str = CONTENT_POLICY,
+        **more: str,
+    ) -> None:
+        """The head of an answer whose content has @length bytes."""
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Length", str(length))
         if self.close_connection:
             self.send_header("Connection", "close")
         for name, value in more.items():
             self.send_header(name.replace("_", "-"), value)
         self._common_headers(policy)
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
 
     def _answer(self, value: object) -> None:
         self._send(msgspec.json.encode(value), _JSON)
@@ -382,14 +396,27 @@ class Handler(BaseHTTPRequestHandler):
         path = self._session.library.path(self._one("file"))
         name = urllib.parse.quote(path.name)
         try:
-            data = path.read_bytes()
+            file = open(path, "rb")  # noqa: SIM115
         except OSError as error:
             raise SpekError(f"cannot read {path}: {error.strerror}") from error
-        self._send(
-            data,
-            "application/octet-stream",
-            Content_Disposition=f"attachment; filename*=UTF-8''{name}",
-        )
+        with file:
+            length = os.fstat(file.fileno()).st_size
+            self._send_head(
+                length,
+                "application/octet-stream",
+                Content_Disposition=f"attachment; filename*=UTF-8''{name}",
+            )
+            if self.command != "HEAD":
+                self._send_file(file, length)
+
+    def _send_file(self, file: BinaryIO, length: int) -> None:
+        """@length bytes of @file, piece by piece: a log may be larger than memory, and each piece
+        has its own time to be taken."""
+        while length and (piece := file.read(min(PIECE_BYTES, length))):
+            self.wfile.write(piece)
+            length -= len(piece)
+        # The client waits for what the head has promised, of a file that has become shorter.
+        self.close_connection |= bool(length)
 
     def _metrics(self) -> None:
         wants_open = "application/openmetrics-text" in self.headers.get("Accept", "")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ from spekctl.documents import result
 from spekctl.web.door import PLACES
 from spekctl.web.guard import CONTENT_POLICY
 from spekctl.web.library import Library, LogPart
-from spekctl.web.server import CONNECTIONS_MAX, STRANGERS_MAX
+from spekctl.web.server import CONNECTIONS_MAX, PIECE_BYTES, STRANGERS_MAX
 
 Serve = Callable[..., Web]
 PAGE = ("/", "/page.js", "/plot.js", "/page.css", "/icon.svg")
@@ -322,6 +323,40 @@ def test_only_documents_of_the_list_are_served(web: Web, tmp_path: Path, name: s
     for place in ("/report", "/api/result"):
         status, _, data = web.ask("GET", f"{place}?file={name}")
         assert status == 400 and "no document" in json.loads(data)["error"]
+
+
+def downloading(web: Web, name: str, method: str = "GET") -> http.client.HTTPResponse:
+    """The answer to a download, its content unread; closing it closes the connection."""
+    connection = http.client.HTTPConnection("127.0.0.1", web.server.port, timeout=SOON_S)
+    headers = {"Authorization": f"Bearer {web.server.guard.token}", "Connection": "close"}
+    connection.request(method, f"/api/result?file={name}", headers=headers)
+    answer = connection.getresponse()
+    assert answer.status == 200
+    return answer
+
+
+def test_a_log_larger_than_memory_is_downloaded_in_pieces(web: Web, tmp_path: Path) -> None:
+    whole = report_files.make(tmp_path, "log")
+    data = whole.read_bytes()
+    with open(whole, "r+b") as file:  # a hole between its first rows and its footer
+        file.seek(1 << 40)
+        file.write(data)
+    length = str((1 << 40) + len(data))
+    with downloading(web, whole.name, "HEAD") as answer:
+        assert (answer.getheader("Content-Length"), answer.read()) == (length, b"")
+    with downloading(web, whole.name) as answer:
+        assert answer.getheader("Content-Length") == length
+        assert answer.read(len(data) + PIECE_BYTES) == data + bytes(PIECE_BYTES)
+
+
+def test_a_document_that_becomes_shorter_ends_the_connection(web: Web, tmp_path: Path) -> None:
+    path = report_files.make(tmp_path, "run")
+    with open(path, "ab") as file:
+        file.write(b"\n" * (64 << 20))  # more than a connection holds
+    with downloading(web, path.name) as answer:
+        os.truncate(path, 0)
+        with pytest.raises(http.client.IncompleteRead):
+            answer.read()
 
 
 def test_form_and_workloads(web: Web) -> None:
