@@ -15,7 +15,7 @@ import numpy as np
 from spekctl import units
 from spekctl.documents import histogram
 from spekctl.errors import UsageError
-from spekctl.kernel.records import tells_rate
+from spekctl.kernel.records import Histogram, tells_rate
 from spekctl.log import buckets
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ class _Counts:
         self.ios = np.zeros((2, nr))
         self.bytes = np.zeros((2, nr))
         self.sum_ns = np.zeros((2, nr))
+        self.max_ns = np.zeros((2, nr), dtype=np.int64)
         self.buckets = np.zeros((2, nr * buckets.NR_BUCKETS), dtype=np.int64)
         self.events = {name: np.zeros(nr) for name in ("arrival_ns", "issue_ns", "completion_ns")}
 
@@ -168,6 +169,7 @@ class _Counts:
             self.ios[op] += np.bincount(where, minlength=self.nr)
             self.bytes[op] += np.bincount(where, columns["bytes"][mine], self.nr)
             self.sum_ns[op] += np.bincount(where, response_ns[mine], self.nr)
+            np.maximum.at(self.max_ns[op], where, response_ns[mine])
             flat = where * buckets.NR_BUCKETS + bucket[mine]
             self.buckets[op] += np.bincount(flat, minlength=self.nr * buckets.NR_BUCKETS)
 
@@ -185,7 +187,8 @@ class _Counts:
         p99 = np.full(self.nr, np.nan)
         table = self.buckets[op].reshape(self.nr, buckets.NR_BUCKETS)
         for slot in np.flatnonzero(self.ios[op]):
-            seen = np.cumsum(table[slot])
-            rank = -(-int(seen[-1]) * _P99 // histogram.PPM)
-            p99[slot] = histogram.bucket_value(int(np.searchsorted(seen, rank)), buckets.BITS)
+            counts = {int(at): int(table[slot][at]) for at in np.flatnonzero(table[slot])}
+            # Bounded by the maximum, as the percentiles of a result.
+            times = Histogram(buckets.BITS, counts, 0, 0, int(self.max_ns[op][slot]))
+            p99[slot] = histogram.percentile(times, _P99)
         return Direction(self.ios[op], self.bytes[op], self.sum_ns[op] / or_nan(self.ios[op]), p99)

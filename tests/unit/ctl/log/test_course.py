@@ -55,3 +55,20 @@ def test_intervals_of_a_log_keep_to_phases_and_are_no_slivers(tmp_path: Path, st
     assert [phase.name for phase in over_time.phases] == ["ramp", "measure", "drain"]
     if not step:
         assert 60 <= len(over_time.start_s) <= 130
+
+
+@pytest.mark.parametrize("response_ns", [100_400, 1 << 40, 3 << 43])
+def test_a_percentile_is_at_most_the_longest_time_and_at_least_that_of_its_bucket(
+    tmp_path: Path, response_ns: int
+) -> None:
+    # 100,400 ns is in the lower half of its bucket; from 2^40 ns on there is one bucket for all.
+    rows = records(200)
+    rows["issue_ns"] = rows["at_ns"] = START_NS + 3 * SECOND
+    rows["done_ns"] = rows["at_ns"] + response_ns
+    end_ns = START_NS + 3 * SECOND + response_ns + 1
+    path = write_log(tmp_path / "a.parquet", rows, drain_ns=end_ns, ended_ns=end_ns)
+    over_time = course.of_log(open_log(path))
+    for direction in over_time.directions.values():
+        (slot,) = np.flatnonzero(direction.ios)
+        assert direction.p99_ns[slot] <= direction.mean_ns[slot] == response_ns
+        assert direction.p99_ns[slot] == pytest.approx(response_ns, rel=1 / 128)
