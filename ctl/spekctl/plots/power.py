@@ -58,7 +58,7 @@ def of_result(path: Path) -> PowerLine:
         raise UsageError(f"{path} has no power data{text}")
     if not rows:
         raise UsageError(f"{path} has no intervals: its run reported only at its end")
-    zero = result.phases[0].start_ns
+    zero = source.start_ns(path, result)
     names = [rail.name for rail in result.power.measure.rails]
     measure = next((phase for phase in result.phases if phase.phase == "measure"), None)
     total = _course([row.power.total if row.power is not None else None for row in rows])

@@ -12,6 +12,7 @@ import msgspec
 from spekctl import units
 from spekctl.documents import document
 from spekctl.documents.document import Kind
+from spekctl.errors import UsageError
 from spekctl.plots.style import Origin
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ def result_origin(path: Path, result: Result) -> Origin:
         devices,
         f"seed {result.config.seed}, {machine(result.environment)}",
     )
+
+
+def start_ns(path: Path, result: Result) -> int:
+    """When the run started, CLOCK_MONOTONIC; UsageError if that is not known."""
+    if not result.phases:
+        raise UsageError(f"{path} does not say when its run started: it has no phases")
+    return result.phases[0].start_ns
 
 
 def placed(target: TargetResult) -> TargetFacts:

@@ -65,7 +65,7 @@ def of_result(path: Path) -> Timeline:
     rows = result.intervals
     if not rows:
         raise UsageError(f"{path} has no intervals: its run reported only at its end")
-    zero = result.phases[0].start_ns
+    zero = source.start_ns(path, result)
     origin = source.result_origin(path, result)
     if result.intervals_dropped:
         origin = replace(
@@ -163,7 +163,7 @@ def draw(timeline: Timeline, title: str = "", log_scale: bool | None = None) -> 
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     _name_phases(axes[0], course.phases, unit_s)
     axes[-1].set_xlabel(f"time since the start of the run ({unit})")
-    last = course.phases[-1].end_s
+    last = max((phase.end_s for phase in course.phases), default=0.0)
     axes[-1].set_xlim(0, max(last, float(course.end_s.max())) / unit_s)
     style.plain_numbers(axes[-1].xaxis)
     return figure
@@ -257,7 +257,7 @@ def _shade(axes: Axes, phases: Sequence[PhaseSpan], unit_s: float) -> None:
 
 def _name_phases(axes: Axes, phases: Sequence[PhaseSpan], unit_s: float) -> None:
     """Above the panel, where each begins; a short ramp is named to the left of its end."""
-    whole = max(phase.end_s for phase in phases)
+    whole = max((phase.end_s for phase in phases), default=0.0)
     for phase in phases:
         is_short = phase.end_s - phase.start_s < whole * 0.08
         at_end = is_short and phase.name != phases[-1].name

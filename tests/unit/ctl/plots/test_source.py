@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import msgspec
 import pytest
@@ -30,7 +31,7 @@ from spekctl.documents.curve import load_curve
 from spekctl.documents.result import load_result
 from spekctl.errors import UsageError
 from spekctl.fleet.merge import merge
-from spekctl.plots import addresses, source
+from spekctl.plots import addresses, power, source, timeline
 
 drawing = pytest.fixture(autouse=True)(our_style)
 
@@ -41,6 +42,26 @@ def test_the_foot_names_the_machine_if_it_has_a_name(tmp_path: Path) -> None:
         machine = msgspec.structs.replace(whole.environment, hostname=name, kernel="6.1")
         renamed = msgspec.structs.replace(whole, environment=machine)
         assert source.result_origin(Path("r.json"), renamed).details.endswith(end)
+
+
+@pytest.mark.parametrize("picture", [timeline, power], ids=["timeline", "power"])
+def test_a_result_without_phases_has_no_time_to_draw_over(
+    tmp_path: Path, picture: ModuleType
+) -> None:
+    whole = load_result(report_files.powered_result(tmp_path / "r.json"))
+    path = tmp_path / "bare.json"
+    path.write_bytes(files.encode(msgspec.structs.replace(whole, phases=[])))
+    with pytest.raises(UsageError, match=r"bare\.json does not say when its run started"):
+        picture.of_result(path)
+
+
+def test_phases_of_no_length_are_drawn_over_the_time_of_the_intervals(tmp_path: Path) -> None:
+    whole = load_result(report_files.powered_result(tmp_path / "r.json"))
+    phases = [msgspec.structs.replace(phase, end_ns=phase.start_ns) for phase in whole.phases]
+    path = tmp_path / "short.json"
+    path.write_bytes(files.encode(msgspec.structs.replace(whole, phases=phases)))
+    drawn = timeline.draw(timeline.of_result(path))
+    assert drawn.axes[-1].get_xlim() == (0, 12.25)
 
 
 def test_lost_records_and_early_ends_are_told(tmp_path: Path) -> None:
