@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from spekctl.documents.result_parts import Interval, RailPower
+    from spekctl.documents.result_parts import Interval, IntervalPower, RailPower
 
     Floats = NDArray[np.float64]
 
@@ -61,36 +61,53 @@ def of_result(path: Path) -> PowerLine:
     zero = source.start_ns(path, result)
     names = [rail.name for rail in result.power.measure.rails]
     measure = next((phase for phase in result.phases if phase.phase == "measure"), None)
-    total = _course([row.power.total if row.power is not None else None for row in rows])
-    rails = {name: _course([_rail(row, name) for row in rows]) for name in names}
+    slots, edges_ns = _with_gaps(rows)
+    known = [row.power if row is not None else None for row in slots]
+    total = _course([power.total if power is not None else None for power in known])
+    rails = {name: _course([_rail(power, name) for power in known]) for name in names}
     if result.hosts is not None:
         # Rows of a fleet have the sum alone; the rails are those of each host.
         rails = {units.format_count(len(names), "host"): total}
     return PowerLine(
         source.result_origin(path, result),
-        np.array([(row.start_ns - zero) / 1e9 for row in rows] + [(rows[-1].end_ns - zero) / 1e9]),
+        np.array([(edge_ns - zero) / 1e9 for edge_ns in edges_ns]),
         rails,
         total,
-        _iops(rows, whole_ns(rows, result.config.interval_ns)),
+        _iops(slots, whole_ns(rows, result.config.interval_ns)),
         ((measure.start_ns - zero) / 1e9, (measure.end_ns - zero) / 1e9) if measure else None,
         result.power.baseline_w,
     )
 
 
-def _iops(rows: Sequence[Interval], whole_ns: int) -> Floats:
+def _with_gaps(rows: Sequence[Interval]) -> tuple[list[Interval | None], list[int]]:
+    """The intervals, with None where some that were never read would be, and the edges of both."""
+    slots: list[Interval | None] = []
+    edges_ns: list[int] = []
+    for row in rows:
+        if slots and row.start_ns > edges_ns[-1]:
+            slots.append(None)
+            edges_ns.append(row.start_ns)
+        if not edges_ns:
+            edges_ns.append(row.start_ns)
+        slots.append(row)
+        edges_ns.append(row.end_ns)
+    return slots, edges_ns
+
+
+def _iops(rows: Sequence[Interval | None], whole_ns: int) -> Floats:
     """Of each interval; nan where the quotient would say nothing about the device."""
     return np.array(
         [
             (row.read.ios + row.write.ios) / ((row.end_ns - row.start_ns) / 1e9)
-            if row_tells_rate(row, whole_ns)
+            if row is not None and row_tells_rate(row, whole_ns)
             else np.nan
             for row in rows
         ]
     )
 
 
-def _rail(row: Interval, name: str) -> RailPower | None:
-    rails = row.power.rails if row.power is not None else []
+def _rail(power: IntervalPower | None, name: str) -> RailPower | None:
+    rails = power.rails if power is not None else []
     return next((rail for rail in rails if rail.name == name), None)
 
 

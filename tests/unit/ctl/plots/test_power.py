@@ -58,6 +58,18 @@ def test_intervals_without_power_are_gaps(tmp_path: Path) -> None:
     assert first.get_ylim()[0] == 0
 
 
+def test_intervals_that_were_never_read_are_gaps(tmp_path: Path) -> None:
+    whole = result.load_result(report_files.powered_result(tmp_path / "r.json"))
+    rows = [*whole.intervals[:3], *whole.intervals[8:]]
+    path = write(tmp_path / "g.json", msgspec.structs.replace(whole, intervals=rows))
+    line = power.of_result(path)
+    assert list(line.edges_s[:6]) == [0, 1, 2, 3, 8, 9]
+    for values in (line.total.mean_w, line.iops, *(rail.max_w for rail in line.rails.values())):
+        assert list(np.isnan(values[:5])) == [False, False, False, True, False]
+    assert len(line.edges_s) == len(line.iops) + 1 == len(rows) + 2
+    power.draw(line)
+
+
 def test_a_rail_below_zero_is_not_cut_off(tmp_path: Path) -> None:
     whole = result.load_result(report_files.powered_result(tmp_path / "r.json"))
     row = whole.intervals[1]
