@@ -9,10 +9,11 @@ from spekctl import units
 from spekctl.documents.host_results import HostResult
 from spekctl.documents.hosts import CommonWindow, Role, WindowSum
 from spekctl.documents.result import Result
+from spekctl.documents.result_parts import Total
 from spekctl.documents.times import Distribution
 
 MIB = 1 << 20
-FIGURES = ("response", "IOPS", "MB/s", "share", "mean", "p50", "p99", "p99.9", "max")
+FIGURES = ("response", "IOPS", "MiB/s", "share", "mean", "p50", "p99", "p99.9", "max")
 STARTS = ("host", "skew", "clock", "by", "I/Os", "errors")
 _PERCENTILES = ("p50", "p99", "p99.9")
 
@@ -22,7 +23,7 @@ def headline(result: Result) -> str:
     window = _window(result)
     if not window.intervals:
         return f"no common window: {window.text}"
-    rates = f"{units.format_rate(window.all.iops)} IOPS, {megabytes(window.all)} MB/s"
+    rates = f"{units.format_rate(window.all.iops)} IOPS, {_mib_per_s(window.all)} MiB/s"
     mean = "" if window.all.mean_ns is None else f", mean {units.format_ns(window.all.mean_ns)}"
     return (
         f"common window: {rates}{mean} over {window.duration_ns / 1e9:g} s"
@@ -38,7 +39,7 @@ def figures(result: Result) -> list[list[str]]:
     shown = [
         ["common window", *_window_cells(window, times if window.whole else None)],
         [
-            *("everything", units.format_rate(total.iops), f"{total.bytes_per_s / 1e6:,.1f}", "-"),
+            *("everything", units.format_rate(total.iops), _mib_per_s(total), "-"),
             *_times(times, times.mean_ns if times is not None else None),
         ],
     ]
@@ -72,7 +73,7 @@ def _window_cells(window: CommonWindow, times: Distribution | None) -> list[str]
     cells = _times(times, both.mean_ns)
     if times is None and both.ios:
         cells[-1] = units.format_ns(both.response_max_ns)
-    return [units.format_rate(both.iops), megabytes(both), "-", *cells]
+    return [units.format_rate(both.iops), _mib_per_s(both), "-", *cells]
 
 
 def _host_cells(host: HostResult, window: CommonWindow) -> list[str]:
@@ -81,7 +82,7 @@ def _host_cells(host: HostResult, window: CommonWindow) -> list[str]:
     rates = ["-", "-", "-"]
     if share is not None and window.intervals:
         part = "-" if share.share is None else f"{share.share:.1%}"
-        rates = [units.format_rate(share.all.iops), megabytes(share.all), part]
+        rates = [units.format_rate(share.all.iops), _mib_per_s(share.all), part]
     return [*rates, *_times(times, times.mean_ns if times is not None else None)]
 
 
@@ -139,9 +140,9 @@ def few(names: Sequence[str]) -> str:
     return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
-def megabytes(both: WindowSum) -> str:
-    """MB/s."""
-    return f"{both.bytes_per_s / 1e6:,.1f}"
+def _mib_per_s(both: WindowSum | Total) -> str:
+    """The data rate, as the sums over all hosts and reports have it."""
+    return f"{both.bytes_per_s / MIB:,.1f}"
 
 
 def _count(hosts: int) -> str:

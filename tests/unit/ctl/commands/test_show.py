@@ -296,7 +296,7 @@ def test_a_fleet_is_shown_and_exported(spekctl: Spekctl, tmp_path: Path) -> None
     path = tmp_path / "fleet.json"
     path.write_bytes(files.encode(merge(three())))
     shown = spekctl("show", path)
-    assert shown.code == ExitCode.OK and "common window: 180 IOPS, 1.5 MB/s" in shown.out
+    assert shown.code == ExitCode.OK and "common window: 180 IOPS, 1.4 MiB/s" in shown.out
     fields = json.loads(spekctl("show", path, "--json").out)
     assert fields["common"]["all"]["ios"] == 720 and len(fields["hosts"]) == 3
     fio = tmp_path / "fio.json"

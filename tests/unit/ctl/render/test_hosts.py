@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from lib.ctl import results
 from lib.ctl.fleets import T0, Spec, facts_of, fleet_of, result_of, three
 from lib.fakes.kernel import SECOND
 
@@ -10,12 +11,13 @@ from spekctl.documents.hosts import HostFacts, HostLoss, Role
 from spekctl.fleet.merge import merge, of_host, without_run
 from spekctl.render import hosts
 from spekctl.render.result import parts
+from spekctl.report import runs
 
 
 def test_the_common_window_is_the_headline() -> None:
     fleet = merge(three())
     assert hosts.headline(fleet) == (
-        "common window: 180 IOPS, 1.5 MB/s, mean 448 us over 4 s in which all 3 hosts measured"
+        "common window: 180 IOPS, 1.4 MiB/s, mean 448 us over 4 s in which all 3 hosts measured"
     )
     assert hosts.headline(fleet) in str(parts(fleet)[0])
 
@@ -30,6 +32,16 @@ def test_hosts_stand_beside_each_other() -> None:
     starts = hosts.starts(merge(three()))
     assert [cells[1] for cells in starts] == ["+20.0 us", "-35.0 us", "+5.00 us"]
     assert {cells[3] for cells in starts} == {"chrony, stratum 3"}
+
+
+def test_rates_are_those_of_the_sums_and_of_the_report() -> None:
+    fleet = merge(three())
+    of_text = dict(zip(hosts.FIGURES[1:], hosts.figures(fleet)[1][1:], strict=True))
+    of_report = dict(runs.sheet_of("fleet.json", fleet).figures)
+    assert of_text["MiB/s"] == of_report["MiB/s of everything"] == "1.4"
+    assert of_text["IOPS"] == of_report["IOPS of everything"]
+    printed = results.printed(fleet)
+    assert "MiB/s" in printed and "MB/s" not in printed
 
 
 def test_percentiles_of_a_part_of_the_measure_phases_are_not_known() -> None:
