@@ -83,6 +83,7 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     # Names of streams and asus are words, so nothing needs quotes.
     plain = csv.WriteOptions(include_header=False, quoting_style="none")
     for rows in selection.rows(log, COLUMNS):
+        log.check_named(stream=rows["stream"], asu=rows["asu"])
         fua = np.where(rows["op"] == 0, np.uint8(0), forced[rows["stream"]])
         # A write of a stream is what the stream does.
         rows["op"] = np.where(rows["op"] == 0, 0, rows["stream"].astype(np.int64) + 1)

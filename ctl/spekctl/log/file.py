@@ -388,6 +388,17 @@ class LogFile:
             raise UsageError(f"{self.path} is damaged: a wrong name in column {name}") from error
         return array
 
+    def check_named(self, **numbers: NDArray[Any]) -> None:
+        """UsageError if there are numbers of streams or asus that the header does not name.
+        @numbers: by their column, ``stream`` or ``asu``."""
+        header = self.header
+        for column, values in numbers.items():
+            known = len(header.streams if column == "stream" else header.asus)
+            if len(values) and (most := int(values.max())) >= known:
+                raise UsageError(
+                    f"{self.path} is damaged: it has I/Os of {column} {most}, and names {known}"
+                )
+
     def device_address(
         self, asu: NDArray[Any], address: NDArray[Any]
     ) -> tuple[NDArray[np.uint32], U64]:

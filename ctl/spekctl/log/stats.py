@@ -174,6 +174,7 @@ def _count(log: LogFile, selection: Selection, summary: Summary) -> None:
         summary.first_ns = min(summary.first_ns or first, first)
         summary.last_ns = max(summary.last_ns, last)
         summary.records += len(rows["stream"])
+        log.check_named(stream=rows["stream"], asu=rows["asu"])
         codes, counts = np.unique(rows["error"], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             if code:

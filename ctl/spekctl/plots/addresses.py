@@ -84,6 +84,7 @@ def read(path: Path, by_device: bool = False, window: Window | None = None) -> S
     if window.write is not None:
         keep &= columns["op"] == int(window.write)
     columns = {name: values[keep] for name, values in columns.items()}
+    log.check_named(stream=columns["stream"], asu=columns["asu"])
     time_s = time_s[keep]
     if not len(time_s):
         raise UsageError(f"{path} has no such I/Os in its measure phase")

@@ -149,3 +149,14 @@ def test_csv_says_which_writes_are_forced(spekctl: Spekctl, tmp_path: Path) -> N
     column = [int(line.split(",")[place]) for line in lines[1:]]
     assert column == (rows["write"] & (rows["stream"] == 1)).tolist()
     assert 0 < sum(column) < rows["write"].sum()
+
+
+@pytest.mark.parametrize("column", ["stream", "asu"])
+def test_numbers_without_a_name_are_damage(spekctl: Spekctl, tmp_path: Path, column: str) -> None:
+    rows = records(100)
+    rows[column][50] = 2
+    path = str(written(tmp_path / "log.parquet", rows))
+    for words in (["log", path], ["log", path, "--csv"], ["plot", "addresses", path]):
+        outcome = spekctl(*words)
+        assert outcome.code == ExitCode.USAGE, words
+        assert f"is damaged: it has I/Os of {column} 2, and names 2" in outcome.sentence
