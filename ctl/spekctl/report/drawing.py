@@ -386,12 +386,8 @@ def _table(plot: Plot, group: Sequence[Series], x_unit: str, y_unit: str) -> Gri
     rows = []
     for start, end in pairwise(bounds):
         xs = group[0].xs[start:end]
-        rows.append(
-            [
-                f"{place(xs[0])} – {place(xs[-1])}",
-                *(_span(series.ys[start:end]) for series in group),
-            ]
-        )
+        at = f"{place(xs[0])} – {place(xs[-1])}" if len(xs) > 1 else place(xs[0])
+        rows.append([at, *(_span(series.ys[start:end]) for series in group)])
     title = f"{plot.title}: {length:,} values in {TABLE_ROWS} rows, each from lowest to highest"
     return plain_grid(title, columns, rows)
 

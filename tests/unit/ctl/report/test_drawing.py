@@ -109,6 +109,15 @@ def test_the_table_of_a_long_line_has_its_extremes() -> None:
     assert "Thinned" in drawn.note
 
 
+def test_a_row_of_one_value_has_one_place() -> None:
+    xs = [float(n) for n in range(drawing.TABLE_ROWS + 1)]
+    drawn = drawing.drawn(plot(xs, list(xs), Axis("x"), Axis("y")))
+    assert drawn is not None
+    (table,) = drawn.tables
+    assert [row[0] for row in table.rows] == [*map(str, range(59)), "59 – 60"]
+    assert [row[1] for row in table.rows] == [row[0] for row in table.rows]
+
+
 @pytest.mark.parametrize(
     ("scale", "texts"),
     [
