@@ -34,8 +34,9 @@ def encode(result: Result) -> bytes:
     since_ns = result.start.realtime_ns + start - result.start.monotonic_ns
     since = since_ns / 1e9
     lines = [
-        f"#[{result.workload.workload.name}: response, service and slip in ns; spek"
-        f" {result.environment.spekctl_version}]",
+        # In one line, also of a document that was edited: the next one would be taken for a time.
+        f"#[{' '.join(result.workload.workload.name.split())}: response, service and slip in ns;"
+        f" spek {' '.join(result.environment.spekctl_version.split())}]",
         "#[Histogram log format version 1.3]",
         f"#[StartTime: {since:.3f} (seconds since epoch), {timestamp(since_ns)}]",
         f"#[BaseTime: {since:.3f} (seconds since epoch)]",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from lib.ctl import results
 from lib.ctl.fleets import three
+from msgspec.structs import replace
 
 from spekctl.documents import histogram
 from spekctl.exports import hdr, measured
@@ -26,6 +27,20 @@ def test_a_line_for_each_time_and_direction() -> None:
         f"Tag={time}.{way}" for way in ("read", "write") for time in ("slip", "service", "response")
     ]
     assert all(line.split(",")[2] == "4.000" for line in lines[5:])
+
+
+def test_names_of_several_lines_stay_in_the_comment() -> None:
+    result = results.build()
+    header = replace(result.workload.workload, name="one\nTag=response.read,0,1,1,x\r\ntwo")
+    machine = replace(result.environment, spekctl_version="1\n2")
+    edited = replace(
+        result, workload=replace(result.workload, workload=header), environment=machine
+    )
+    lines, plain = hdr.encode(edited).decode().splitlines(), hdr.encode(result).decode()
+    assert lines[0] == (
+        "#[one Tag=response.read,0,1,1,x two: response, service and slip in ns; spek 1 2]"
+    )
+    assert lines[1:] == plain.splitlines()[1:]
 
 
 def test_the_library_finds_the_same_counts_and_percentiles(tmp_path: Path) -> None:
