@@ -18,10 +18,15 @@ _FROM_TO = {
 
 
 def of_log(log: LogFile, metric: str) -> dict[str, list[Histogram]]:
-    """The measure phase by direction, in the buckets of the module; failed I/Os have no time.
+    """As counted(); UsageError if there are none."""
+    parts = counted(log, metric)
+    if not any(parts.values()):
+        raise UsageError(f"{log.path} has no {metric} times of a measure phase")
+    return parts
 
-    UsageError if there are none.
-    """
+
+def counted(log: LogFile, metric: str) -> dict[str, list[Histogram]]:
+    """The measure phase by direction, in the buckets of the module; failed I/Os have no time."""
     first, then = _FROM_TO[metric]
     parts: dict[str, list[Histogram]] = {"read": [], "write": []}
     for start, end, op, phase, error in log.columns(first, then, "op", "phase", "error"):
@@ -32,6 +37,4 @@ def of_log(log: LogFile, metric: str) -> dict[str, list[Histogram]]:
             # Merged at once, so that memory does not grow with the log.
             total = histogram.merge([*merged, *([batch] if batch else [])])
             merged[:] = [total] if total else []
-    if not any(parts.values()):
-        raise UsageError(f"{log.path} has no {metric} times of a measure phase")
     return parts

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from spekctl import units
 from spekctl.documents import histogram
+from spekctl.kernel.records import Histogram
 from spekctl.log import course, file
 from spekctl.log import times as log_times
 from spekctl.report import runs
@@ -59,7 +60,20 @@ def sheet_of(path: Path) -> Sheet:
         ("spek", f"module {header.module_version}"),
     ]  # fmt: skip
     sheet.figures = [("I/Os logged", f"{header.records:,}")]
-    times = runs.merged_times(log_times.of_log(log, "response"))
+    times = runs.merged_times(log_times.counted(log, "response"))
+    if times:
+        _add_times(sheet, times)
+    else:
+        sheet.remarks.append("no I/O of the measure phase succeeded")
+    sheet.plots += _course(course.of_log(log))
+    heat = _heat_map(log)
+    if any(map(any, heat.counts)):
+        sheet.heat_maps.append(heat)
+    return sheet
+
+
+def _add_times(sheet: Sheet, times: dict[str, Histogram]) -> None:
+    """The distribution of response times."""
     everything = times["all"]
     for name in ("p50", "p99", "p99.9", "p99.999"):
         value = histogram.percentile(everything, runs.PERCENTILES[name])
@@ -67,9 +81,6 @@ def sheet_of(path: Path) -> Sheet:
     sheet.figures.append(("max", units.format_ns(everything.max_ns)))
     sheet.grids.append(runs.percentile_grid("response time, percentiles", times))
     sheet.plots.append(runs.distribution(times))
-    sheet.plots += _course(course.of_log(log))
-    sheet.heat_maps.append(_heat_map(log))
-    return sheet
 
 
 def _course(over_time: course.Course) -> list[Plot]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from lib.ctl.plot_files import DRAIN_NS, records, write_log
 from lib.fakes.kernel import START_NS
 
-from spekctl.report import logs
+from spekctl.report import logs, page
 from spekctl.report.sheet import HeatMap
 
 
@@ -83,3 +84,17 @@ def test_what_is_missing_is_said(
     path = write_log(tmp_path / "t.parquet", records(100), **change)
     sheet = logs.sheet_of(path)
     assert (sheet.good, sheet.verdict, sheet.remarks) == (good, verdict, remarks)
+
+
+@pytest.mark.parametrize("ramp", [False, True], ids=["none-succeeds", "only-in-the-ramp"])
+def test_a_run_whose_measured_ios_all_fail_has_a_report(tmp_path: Path, ramp: bool) -> None:
+    rows = records(500)
+    rows["error"] = errno.EIO
+    if ramp:
+        rows["error"][rows["phase"] == 0] = 0
+    sheet = logs.sheet_of(write_log(tmp_path / "t.parquet", rows))
+    assert sheet.remarks == ["no I/O of the measure phase succeeded"]
+    assert sheet.figures == [("I/Os logged", "500")] and sheet.grids == []
+    assert [plot.key for plot in sheet.plots] == ["course-iops", "course-response"]
+    assert len(sheet.heat_maps) == int(ramp)
+    assert b"no I/O of the measure phase succeeded" in page.html([sheet])
