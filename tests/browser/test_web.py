@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,35 @@ def test_a_thousand_intervals_of_sixty_streams_do_not_stutter(
     clean(browser, web)
     # Chromium remarks that this reads a canvas again.
     eventually(lambda: browser.blank_canvases() == 0, "a canvas stays blank", SOON_S)
+
+
+def test_the_plots_of_a_long_run_stay_small_and_even(
+    browser: Browser, serve: Callable[..., Web]
+) -> None:
+    count = 40_000
+    web = serve(rows=count, pause_s=0.05, burst=500)
+    opened(browser, web)
+    browser.ask("""
+        const draw = spekPlot.draw;
+        window.seen = {most: 0, xs: []};
+        spekPlot.draw = (host, spec) => {
+            const shown = draw(host, spec);
+            return {...shown, update: columns => {
+                const lengths = columns.map(column => column.length);
+                window.seen.most = Math.max(window.seen.most, ...lengths);
+                window.seen.xs = columns[0];
+                shown.update(columns);
+            }};
+        };
+    """)
+    start(browser)
+    until(browser, "return document.getElementById('end').textContent !== ''")
+    until(browser, f"return window.seen.xs.at(-1) === {count}")
+    assert 8192 < browser.ask("return window.seen.most") <= 16384
+    xs = browser.ask("return window.seen.xs")
+    assert xs[-1024:] == list(range(count - 1023, count + 1))
+    gaps = {later - earlier for earlier, later in pairwise(xs[:4000])}
+    assert xs[0] == 1 and len(gaps) == 1 and gaps <= {2, 4, 8}
 
 
 def test_hostile_texts_do_nothing(

@@ -209,14 +209,27 @@
 
 	/* A plot is drawn when its first row comes. */
 	const openPlot = (kind, number) => {
-		const plot = { kind, number, columns: [[], ...kind.lines.map(() => [])], shown: null, dirty: false, ready: 0 };
+		const plot = { kind, number, columns: [[], ...kind.lines.map(() => [])], places: [], rows: 0, step: 1,
+			shown: null, dirty: false, ready: 0 };
 		run.plots.push(plot);
 		return plot;
+	};
+	/* As course.py of the server: the newest rows whole, and of older ones one of every 1, 2, 4, ...,
+	 * so that a run of days neither fills the memory nor takes longer and longer to draw. */
+	const ROWS_MOST = 16384, ROWS_RECENT = 1024;
+	const thin = plot => {
+		const recent = plot.places.length - ROWS_RECENT;
+		while (plot.rows / plot.step > ROWS_MOST / 2) plot.step *= 2;
+		const kept = plot.places.map((place, at) => at >= recent || place % plot.step === 0);
+		plot.columns = plot.columns.map(column => column.filter((_, at) => kept[at]));
+		plot.places = plot.places.filter((_, at) => kept[at]);
 	};
 	const put = (plot, row) => {
 		if (plot.kind.has && !plot.kind.has(row) && !plot.columns[0].length) return;
 		plot.columns[0].push(row.at_s);
 		plot.kind.lines.forEach(([, pick], at) => plot.columns[at + 1].push(pick(row)));
+		plot.places.push(plot.rows++);
+		if (plot.places.length > ROWS_MOST) thin(plot);
 		plot.dirty = true;
 	};
 	const SVG = "http://www.w3.org/2000/svg";
