@@ -42,12 +42,10 @@ def threads_named(prefix: str) -> list[str]:
     """Kernel threads whose name begins with @prefix."""
     names = []
     for path in Path("/proc").glob("[0-9]*/comm"):
-        try:
+        with contextlib.suppress(OSError):  # it has ended
             name = path.read_text().strip()
-        except OSError:
-            continue
-        if name.startswith(prefix) and not (path.parent / "cmdline").read_bytes():
-            names.append(name)
+            if name.startswith(prefix) and not (path.parent / "cmdline").read_bytes():
+                names.append(name)
     return names
 
 
