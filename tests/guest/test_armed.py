@@ -11,6 +11,7 @@ import signal
 import statistics
 import struct
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ import pytest
 from lib.ctl.command_line import Outcome
 from lib.guest.disks import make_null, remove_null
 from lib.guest.drive import Controller, one_stream
-from lib.guest.netlink import SECOND, is_free, is_gone, new, refused, state
-from lib.guest.netlink_raw import Socket
+from lib.guest.netlink import SECOND, is_free, is_gone, new, refused, remove, state
+from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.spekctl import in_process
 from lib.waiting import comes_true
 
@@ -37,10 +38,38 @@ RECORD = struct.Struct("=QQQ24x")  # at_ns, issue_ns, done_ns of a log record
 
 
 def arm(nl: Socket, run: int, in_ns: int) -> int:
-    """Return: time 0 of the run."""
-    start_ns = time.monotonic_ns() + in_ns
-    nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns)
-    return start_ns
+    """Return: time 0 of the run, which is later where this machine takes longer to ask for it."""
+    for longer in (1, 10, 100):
+        start_ns = time.monotonic_ns() + longer * in_ns
+        try:
+            nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns)
+        except Refusal as no:
+            assert no.errno == errno.ETIME, no
+        else:
+            return start_ns
+    pytest.fail("each start has passed when it is asked for")
+
+
+def armed_together(
+    nl: Socket, nodes: Sequence[str], **values: Any
+) -> tuple[list[int], int, list[dict[str, Any]]]:
+    """A run on each of these, armed for one time to come; that time, and what they say of
+    themselves before it."""
+    for ahead_ns in (3 * SECOND, 30 * SECOND):
+        runs = [new(nl, node, worker=[{"cpu": cpu}], **values) for cpu, node in enumerate(nodes)]
+        start_ns = time.monotonic_ns() + ahead_ns
+        try:
+            for run in runs:
+                nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns)
+            told = [info_of(nl, run) for run in runs]
+        except Refusal as no:
+            assert no.errno == errno.ETIME, no
+        else:
+            if time.monotonic_ns() < start_ns:
+                return runs, start_ns, told
+        for run in runs:
+            remove(nl, run)
+    pytest.fail("no two runs can be armed in time")
 
 
 def info_of(nl: Socket, run: int) -> dict[str, Any]:
@@ -101,12 +130,10 @@ def test_runs_armed_for_the_same_time_start_together(nl: Socket, disks: list[str
     """Neither waits for the other: they end when both have done their work, however long two CPUs
     of a guest take turns on one of the machine."""
     pace = [{"law": 0, "depth": 4, "think_ns": MS}]
-    sizes: dict[str, Any] = {"log_records": 4096, "time_ns": FAR_NS, "arrival": pace}
-    runs = [new(nl, node, worker=[{"cpu": cpu}], **sizes) for cpu, node in enumerate(disks)]
-    start_ns = time.monotonic_ns() + 3 * SECOND
-    for run in runs:
-        nl.ask(Cmd.RUN_START, id=run, start_ns=start_ns)
-        info = info_of(nl, run)
+    # Room for half a minute of one of them, while the other waits for a CPU.
+    sizes: dict[str, Any] = {"log_records": 1 << 17, "time_ns": FAR_NS, "arrival": pace}
+    runs, start_ns, told = armed_together(nl, disks, **sizes)
+    for info in told:
         assert (info["state"], info["started_ns"]) == (RunState.ARMED, start_ns)
         assert info["outstanding"] == 0
     assert comes_true(lambda: all(info_of(nl, run)["target"][0]["reads"] >= 1000 for run in runs))
@@ -215,18 +242,27 @@ def test_an_armed_run_and_the_end_of_its_owner(nl: Socket, disks: list[str], det
 @pytest.mark.debug_kernel
 def test_a_device_that_goes_ends_an_armed_run(spek_module: Path) -> None:
     """At once where the kernel tells of it, else with the first I/O."""
-    node, item = make_null()
-    try:
-        with Controller() as controller:
-            run = controller.run_new(one_stream(node, time_ns=FAR_NS))
-            controller.run_start(run, time.monotonic_ns() + 2 * SECOND)
-            (item / "power").write_text("0")
-            info = controller.wait_done(run)
-            assert info.reason.name == "DEVICE_GONE"
-            assert not any(cell.ios for cell in controller.stats(run))
-            controller.run_delete(run)
-    finally:
-        remove_null(item)
+    # However long it takes for a disk to go, one of these is longer.
+    for ahead_ns in (2 * SECOND, 30 * SECOND):
+        node, item = make_null()
+        try:
+            with Controller() as controller:
+                run = controller.run_new(one_stream(node, time_ns=FAR_NS))
+                start_ns = time.monotonic_ns() + ahead_ns
+                controller.run_start(run, start_ns)
+                (item / "power").write_text("0")
+                is_in_time = time.monotonic_ns() < start_ns
+                info = controller.wait_done(run)
+                assert info.reason.name == "DEVICE_GONE"
+                has_ios = any(cell.ios for cell in controller.stats(run))
+                controller.run_delete(run)
+        finally:
+            remove_null(item)
+        if is_in_time:
+            break
+    else:
+        pytest.fail("no disk is gone before the start")
+    assert not has_ios
 
 
 def test_spekctl_starts_at_a_time(
