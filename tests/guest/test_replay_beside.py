@@ -267,7 +267,7 @@ def test_time_ends_trace_and_company(nl: Socket, disk: str) -> None:
     # What was due within 50 ms and not issued, since the worker did not run, is the backlog.
     assert sum(ios for ios, _ in counts.values()) + ended["backlog"] == 100 + 50
     for key, due in (((0, Direction.READ), 100), ((1, Direction.READ), 50)):
-        ios, amount = counts.pop(key)
+        ios, amount = counts.pop(key, (0, 0))
         assert ios <= due and amount == ios * BLOCK
     assert not counts
 

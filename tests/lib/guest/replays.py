@@ -8,8 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,14 @@ from lib.guest.disks import null_disk
 from lib.guest.drive import queue_of
 from lib.guest.netlink import (
     MIB,
+    SECOND,
     config,
     make,
     state,
     stream,
 )
 from lib.guest.netlink_raw import Socket
-from lib.waiting import comes_true
+from lib.waiting import comes_true, eventually
 
 from spekctl.kernel.gen.spek import (
     TRACE_BATCH,
@@ -125,13 +126,10 @@ def feed(nl: Socket, run: int, which: Records, worker: int = 0) -> int:
 
 def feed_all(nl: Socket, run: int, which: Records, worker: int = 0) -> None:
     """As many messages as it takes, while the run makes room."""
-    done, deadline = 0, time.monotonic() + 60
+    done = 0
     while done < len(which):
-        accepted = feed(nl, run, which[done : done + TRACE_BATCH], worker)
-        done += accepted
-        if not accepted:
-            assert time.monotonic() < deadline, "the run makes no room"
-            time.sleep(0.005)
+        message = which[done : done + TRACE_BATCH]
+        done += eventually(partial(feed, nl, run, message, worker), "the run makes no room")
 
 
 # Times from now for what has to come before them: however long an emulated machine takes for a
@@ -236,8 +234,11 @@ def feeder(run: int, trace: Records, folder: Path) -> subprocess.Popen[str]:
 
 
 def with_killed_feeder(nl: Socket, run: int, folder: Path) -> dict[str, Any]:
-    """A run whose feeder is killed in the midst of it, at its end."""
-    process = feeder(run, records(RING, at_ns=np.arange(RING) * MS), folder)
+    """A run whose feeder is killed in the midst of it, at its end. Half of the records are due long
+    after that."""
+    due_ns = np.arange(RING) * MS
+    due_ns[RING // 2 :] += 600 * SECOND
+    process = feeder(run, records(RING, at_ns=due_ns), folder)
     start(nl, run)
     assert comes_true(lambda: info(nl, run)["replay"]["issued"] > 10)
     process.send_signal(signal.SIGKILL)
