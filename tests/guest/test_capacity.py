@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
-from lib.guest.disks import mapped_disk, null_disk
+from lib.guest.disks import mapped_disk, null_disk, settle
+from lib.guest.modules import unload_soon
 from lib.guest.spekctl import in_process
 from lib.waiting import eventually
 
@@ -45,14 +47,25 @@ def verdicts(told: dict[str, tuple[int, str]]) -> dict[str, str]:
     return {name: verdict for name, (_, verdict) in told.items() if verdict}
 
 
+def zram_is_reset() -> bool:
+    try:
+        Path("/sys/block/zram0/reset").write_text("1\n")
+    except OSError as error:
+        assert error.errno == errno.EBUSY
+        return False
+    return True
+
+
 def test_zram_compresses_and_finds_no_duplicates(call: Spekctl, tmp_path: Path) -> None:
     subprocess.run(["modprobe", "zram", "num_devices=1"], check=True)
     try:
         Path("/sys/block/zram0/disksize").write_text(f"{64 * MIB}\n")
         told = run(call, "/dev/zram0", tmp_path)
     finally:
-        Path("/sys/block/zram0/reset").write_text("1\n")
-        subprocess.run(["modprobe", "-r", "zram"], check=True)
+        settle()
+        # As long as somebody looks at it, it is busy.
+        eventually(zram_is_reset, "zram0 is in use")
+        unload_soon("zram")
     assert verdicts(told) == {
         "compression": "yes",
         "deduplication": "no",
