@@ -156,6 +156,9 @@ def test_what_is_written_is_read(drives: Drives) -> None:
             assert read(fd, 4096 * 3, len(data)) == data
             assert read(fd, 4096 * 90, 4096) == bytes(512) + data[:512] + bytes(4096 - 1024)
             assert read(fd, 0, 4096) == bytes(4096)
+        # Who looks at a disk that was written is served and counted, too.
+        settle()
+        eventually(lambda: drives.drive(disk.drive).outstanding == 0, "requests stay")
         info = drives.drive(disk.drive)
         stats = drives.stats(disk.drive)
 
