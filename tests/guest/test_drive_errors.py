@@ -125,27 +125,40 @@ def test_no_answer_is_put_into_memory_that_is_to_be_sent(drives: Drives, tmp_pat
 def test_what_the_kernel_has_given_up_is_forgotten(drives: Drives) -> None:
     """A drive that does not answer refuses abort and reset, and the kernel takes its commands
     back by itself: their numbers belong to other commands when the drive answers again."""
+    # Seconds for a command: however slow this machine is, it is quicker than with one of these.
+    for limit_s in (1, 6):
+        if is_forgotten_when_given_up(drives, limit_s):
+            break
+    else:
+        pytest.fail("the drive is not gone, or the arm has ended, before the kernel gives up")
+
+
+def is_forgotten_when_given_up(drives: Drives, limit_s: int) -> bool:
+    """False if the drive went when the kernel had taken the command back by an abort, or if the arm
+    has ended meanwhile."""
     bad = 1 << 18
     lost: list[OSError] = []
 
     def lose(node: str) -> None:
         try:
-            send(node, read_ten(bad), length=4096, timeout_ms=1000)
+            send(node, read_ten(bad), length=4096, timeout_ms=1000 * limit_s)
         except OSError as error:
             lost.append(error)
 
     with modelled(drives) as disk, Socket(spek_drive) as nl:
-        slow = {"kind": int(Fault.MEDIUM_ERROR), "lba": bad, "delay_ns": 8 * SECOND}
+        slow = {"kind": int(Fault.MEDIUM_ERROR), "lba": bad, "delay_ns": 8 * limit_s * SECOND}
         nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[slow])
         with running(threading.Thread(target=lose, args=(disk.node,))):
-            eventually(lambda: drives.drive(disk.drive).outstanding == 1, "nothing is sent")
+            eventually(lambda: drives.drive(disk.drive).outstanding == 1 or lost, "nothing is sent")
             nl.ask(Cmd.DRIVE_SET, id=disk.drive, fault=[{"kind": int(Fault.GONE)}])
+            is_in_time = not drives.stats(disk.drive).aborted
         state = disk.device / "state"
         assert len(lost) == 1
-        assert state.read_text() == "offline\n"
+        assert not is_in_time or state.read_text() == "offline\n"
 
         nl.ask(Cmd.DRIVE_SET, id=disk.drive, clear_faults=1)
-        assert drives.drive(disk.drive).outstanding == 1, "the arm has ended meanwhile"
+        if not is_in_time or drives.drive(disk.drive).outstanding != 1:
+            return False
         state.write_text("running\n")
         statuses: list[int] = []
         readers = [

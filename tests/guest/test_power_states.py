@@ -223,17 +223,21 @@ def test_looks_do_not_put_off_that_the_kernel_suspends_a_disk(drives: Drives) ->
 def test_looks_do_not_put_off_the_drives_own_timer(
     drives: Drives, protocol: Protocol, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with modelled(drives) as on:
-        words = ("power", "set", on.node, "idle", "--timer", "5s", "--protocol", str(protocol))
-        assert cli.run([*words]) == ExitCode.OK
-        assert ": idle" in capfd.readouterr().out
-        watching = observer(on, protocol)
-        first = watching.look()
-        assert first.state in (PowerState.IDLE, PowerState.IDLE_A)
-        until(watching, PowerState.STANDBY)
-        assert watching.commands > 10
-        assert drives.stats(on.drive).starts == 0
-        assert condition(drives, on) in ("standby", "to-standby")
+    # However long a look takes, many of them come within one of these.
+    for timer in ("5s", "60s"):
+        with modelled(drives) as on:
+            words = ("power", "set", on.node, "idle", "--timer", timer, "--protocol", str(protocol))
+            assert cli.run([*words]) == ExitCode.OK
+            assert ": idle" in capfd.readouterr().out
+            watching = observer(on, protocol)
+            first = watching.look()
+            until(watching, PowerState.STANDBY)
+            assert drives.stats(on.drive).starts == 0
+            assert condition(drives, on) in ("standby", "to-standby")
+        if first.state in (PowerState.IDLE, PowerState.IDLE_A) and watching.commands > 10:
+            break
+    else:
+        pytest.fail("the drive is not looked at again and again before it stands")
 
 
 def until(watching: Observer, state: PowerState) -> None:
