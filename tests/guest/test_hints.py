@@ -37,6 +37,8 @@ def scheduled(spek_module: Path) -> Iterator[str]:
         (queue_of(node) / "scheduler").write_text("mq-deadline")
         # Of the requests that wait for the disk, those beyond this wait in order of arrival.
         (queue_of(node) / "nr_requests").write_text("64")
+        # ms; after 10 s without being served, requests of a low class would have their turn.
+        (queue_of(node) / "iosched/prio_aging_expire").write_text("3600000")
         yield node
 
 
@@ -69,7 +71,6 @@ def test_the_scheduler_prefers_the_higher_class(
     unequal = shared(
         nl, scheduled, backend, {"priority": int(Priority.IDLE)}, {"priority": int(Priority.RT)}
     )
-    # Whatever is idle waits up to 10 s for the others (prio_aging_expire).
     assert unequal[1] > 10 * unequal[0], unequal
 
 

@@ -310,7 +310,7 @@ def test_a_lost_write_is_named(
                 "--workers",
                 "2",
                 "--time",
-                "120s",
+                "1h",
                 "--max-errors",
                 "1",
                 "--no-prober",
@@ -423,7 +423,7 @@ def cut_atomic_run(
         cut.start()
         run = spekctl(
             *("run", str(workload), "--device", disk.node, "--write", "--verify"),
-            *("--state-on", log, "--time", "120s", "--max-errors", "1", "--no-prober"),
+            *("--state-on", log, "--time", "1h", "--max-errors", "1", "--no-prober"),
             *("--progress", "none", "--json"),
         )
         cut.join()
