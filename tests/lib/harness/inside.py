@@ -83,6 +83,7 @@ SETTINGS = {
     "/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout": "300",  # s, the most it takes
     "/proc/sys/kernel/watchdog_thresh": "60",  # s, the most; half of what a CPU may be held up
     "/proc/sys/kernel/hung_task_timeout_secs": "300",
+    "/sys/module/workqueue/parameters/watchdog_thresh": "300",  # s, for a pool of workers
 }
 
 
