@@ -28,7 +28,7 @@ import numpy as np
 from lib.guest import device_mapper
 from lib.guest.disks import settle
 from lib.guest.modules import unload_soon
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 MODULE = "spek_volatile"
 NAME = "spek-cut"
@@ -37,7 +37,7 @@ WORDS = BLOCK // 8
 RAID, SSD, SPARES = 0, 1, (2, 3)  # disks
 LOG_BLOCKS = 256  # the shortest, so that it wraps and is destaged all the time
 WRITERS = 4
-PATIENCE_S = 120.0
+PATIENCE_S = LONG_S
 
 
 class Power:

@@ -30,7 +30,7 @@ from lib.guest.netlink import DISK_MIB, MIB, remove
 from lib.guest.netlink_raw import Socket
 from lib.guest.trace import RequestCounts
 from lib.harness.kernels import DEBUG_KERNELS
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.kernel.drives import Drives
 from spekctl.kernel.gen import spek
@@ -203,7 +203,7 @@ def virtio_disk_4k() -> str:
 def spekctl() -> Callable[..., subprocess.CompletedProcess[str]]:
     """spekctl("run", ...) runs the controller and gives its exit code and output."""
 
-    def run(*arguments: str, timeout: float = 200) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, timeout: float = LONG_S) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "spekctl", *arguments],
             capture_output=True,

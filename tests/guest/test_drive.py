@@ -40,7 +40,7 @@ from lib.guest.modelled import (
 from lib.guest.netlink_raw import Refusal, Socket
 from lib.guest.trace import events
 from lib.harness.kernels import DEBUG_KERNELS
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl import cli
 from spekctl.drive import core
@@ -389,13 +389,13 @@ def test_tables_of_flash_share_the_memory_of_all_drives(drives: Drives) -> None:
         with pytest.raises(SpekError, match="memory that all drives share"):
             make(drives, model)
         drives.delete(numbers[0])
-        assert drives.wait_gone(numbers.pop(0), 60)
+        assert drives.wait_gone(numbers.pop(0), LONG_S)
         numbers.append(make(drives, model).drive)
     finally:
         limit.write_text(before)
         for drive in numbers:
             drives.delete(drive)
-            assert drives.wait_gone(drive, 60)
+            assert drives.wait_gone(drive, LONG_S)
 
 
 def test_a_drive_waits_for_no_other_drivers_probe(drives: Drives) -> None:
@@ -574,7 +574,7 @@ def test_delete_under_load(drives: Drives) -> None:
     with load(disk) as errors:
         eventually(lambda: drives.stats(disk.drive).reads > 3, "no load")
         drives.delete(disk.drive)
-        assert drives.wait_gone(disk.drive, 60)
+        assert drives.wait_gone(disk.drive, LONG_S)
         eventually(lambda: len(errors) == 3, "requests to a deleted drive hang")
 
     # A disk that has gone has no size: a write finds no space in it.

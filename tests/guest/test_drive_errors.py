@@ -34,7 +34,7 @@ from lib.guest.modelled import (
 from lib.guest.netlink_raw import Socket
 from lib.guest.syscalls import SYS
 from lib.guest.trace import trace_instance
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.drive.model import Cache
 from spekctl.kernel.drives import Drives, Making
@@ -172,6 +172,7 @@ def is_forgotten_when_given_up(drives: Drives, limit_s: int) -> bool:
         assert statuses == [0] * len(readers)
         eventually(lambda: drives.drive(disk.drive).outstanding == 0, "commands stay")
         assert drives.stats(disk.drive).aborted == 1
+    return True
 
 
 def test_a_stop_is_done_when_the_drive_is_back(drives: Drives) -> None:
@@ -371,7 +372,7 @@ def test_a_reset_is_too_late_for_a_drive_that_is_gone(drives: Drives) -> None:
                 "it does not wait for what it is to do",
             )
             drives.delete(disk.drive)
-            assert drives.wait_gone(disk.drive, 60)
+            assert drives.wait_gone(disk.drive, LONG_S)
             come()
     assert results == [-1]
 

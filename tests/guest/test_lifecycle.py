@@ -40,7 +40,7 @@ from lib.guest.modules import (
 )
 from lib.guest.owner import controller_process
 from lib.harness.kernels import repeated
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.kernel.records import Reason, RunState
 from spekctl.workload.config import RunConfig
@@ -122,7 +122,7 @@ def nothing_lost(cycles: int) -> Iterator[Callable[[], None]]:
     }
     leaking = {name: steps for name, steps in growth.items() if min(steps) >= cycles}
     assert not leaking
-    end_s = time.monotonic() + 60
+    end_s = time.monotonic() + LONG_S
     while changes := lost(memory, idle_meminfo()):
         assert time.monotonic() < end_s, f"memory has not come back, KiB: {changes}"
         time.sleep(0.1)

@@ -32,7 +32,7 @@ from lib.guest.netlink import (
     target,
 )
 from lib.guest.netlink_raw import CTRL_CMD_GETFAMILY, GENL_ID_CTRL, Socket
-from lib.waiting import comes_true, eventually
+from lib.waiting import LONG_S, comes_true, eventually
 
 from spekctl.errors import ExitCode
 from spekctl.kernel.gen import spek
@@ -42,7 +42,7 @@ from spekctl.kernel.netlink import HEADER, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE
 pytestmark = pytest.mark.debug_kernel
 
 SG_SCSI_RESET, SG_SCSI_RESET_DEVICE = 0x2284, 1
-LIMIT_S = 60  # for what must not wait for the device, which lets go only when it is told to
+LIMIT_S = LONG_S  # for what must not wait for the device, which lets go only when it is told to
 
 
 class RecoveringDisk:

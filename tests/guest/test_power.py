@@ -323,7 +323,7 @@ def test_killed_daq_is_a_broken_feed(reader: PowerLink) -> None:
     daq = fork(bring)
     try:
         eventually(
-            lambda: [feed for feed in reader.feeds() if feed.rails[0].samples > 3], "no samples", 60
+            lambda: [feed for feed in reader.feeds() if feed.rails[0].samples > 3], "no samples"
         )
         assert only_feed(reader).owner_pid == daq
     finally:

@@ -25,7 +25,7 @@ from lib.guest.disks import emulated, settle
 from lib.guest.modelled import SMALL, Disk, disk_of, modelled, send
 from lib.guest.netlink_raw import Socket
 from lib.guest.trace import Events, events
-from lib.waiting import comes_true, eventually
+from lib.waiting import LONG_S, comes_true, eventually
 
 from spekctl import cli
 from spekctl.documents import document
@@ -113,7 +113,7 @@ def answering(drives: Drives, fixed: bool) -> Iterator[Disk]:
         yield on
     finally:
         drives.delete(number)
-        assert drives.wait_gone(number, 60)
+        assert drives.wait_gone(number, LONG_S)
 
 
 ASKING = [

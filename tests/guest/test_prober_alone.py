@@ -11,7 +11,7 @@ import pytest
 from lib.ctl.command_line import Spekctl, caller
 from lib.guest.modules import is_loaded
 from lib.guest.prober import SECOND, fresh_module
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.documents import document
 from spekctl.documents.prober import ProberReport
@@ -53,7 +53,7 @@ def test_a_probe_for_a_time_is_a_document_of_all_tables(called: Spekctl, tmp_pat
 def test_a_detached_probe_survives_its_caller(called: Spekctl, tmp_path: Path) -> None:
     """The caller is a process of its own, which is gone before anybody reads."""
     command = [sys.executable, "-m", "spekctl", "prober", "start", "--detach", "--interval", "50ms"]
-    subprocess.run(command, check=True, timeout=200)
+    subprocess.run(command, check=True, timeout=LONG_S)
     with Prober() as prober:
         seen = prober.info().rows
         eventually(lambda: prober.info().rows > seen + 2, "no rows")

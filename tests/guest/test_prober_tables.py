@@ -20,7 +20,7 @@ from lib.guest.disks import add_partition, settle
 from lib.guest.modules import unload_soon
 from lib.guest.power import MS, SECOND
 from lib.guest.prober import fresh_module
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.kernel.feeds import PowerLink
 from spekctl.kernel.prober import Cells, Prober
@@ -110,7 +110,7 @@ def test_interface_that_goes_is_absent_and_is_not_held() -> None:
         probe = prober.start(10 * MS)
         assert "spek0" in entity_row_soon(prober, probe, "net")
         # would wait for ever for a reference
-        subprocess.run(["ip", "link", "del", "spek0"], check=True, timeout=30)
+        subprocess.run(["ip", "link", "del", "spek0"], check=True, timeout=LONG_S)
         seen = prober.info().rows
         eventually(lambda: prober.info().rows > seen + 1, "no rows")
         assert "spek0" not in entity_row(prober, probe, "net")

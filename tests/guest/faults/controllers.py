@@ -73,7 +73,7 @@ def listener_that_is_overrun(world: World) -> str:
                         raise
                     lost = True
         assert lost and len(heard) < len(runs), "the socket was not overrun"
-        listener.sock.settimeout(30)
+        listener.sock.settimeout(WAIT_S)
         states = {info["id"]: info["state"] for info in listener.dump(Cmd.RUN_GET).values}
         assert {states[run] for run in runs} == {RunState.DONE.code}
     for run in runs:

@@ -27,7 +27,6 @@ TARGET = Path("/sys/kernel/config/nvmet")
 NAME = "nqn.2014-08.org.nvmexpress:spek"
 ADDRESS, PORT = "127.0.0.1", 4420
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
-WAIT_S = 60.0
 
 
 @contextlib.contextmanager
@@ -41,7 +40,7 @@ def disk_over_tcp(backing: str) -> Iterator[tuple[str, Path]]:
     with driver_without_multipath(), served(backing), connected() as controller:
         name = f"{controller.name}n1"
         node = Path("/dev", name)
-        eventually(lambda: node.exists() and (controller / name).exists(), f"no {node}", WAIT_S)
+        eventually(lambda: node.exists() and (controller / name).exists(), f"no {node}")
         settle()
         yield str(node), controller
         settle()

@@ -33,7 +33,7 @@ from lib.guest.disks import (
 )
 from lib.guest.drive import Controller, Outcome, capacity, one_stream, sysfs
 from lib.guest.netlink_raw import Refusal
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.kernel.records import Reason, RunInfo, RunState
 from spekctl.workload.config import RunConfig
@@ -41,7 +41,7 @@ from spekctl.workload.config import RunConfig
 MIB = 1 << 20
 MS, SECOND = 1_000_000, 1_000_000_000
 FOREVER_NS = 3600 * SECOND
-WAIT_S = 150.0  # until something that must happen counts as never; a debug kernel is slow
+WAIT_S = LONG_S  # until something that must happen counts as never; a debug kernel is slow
 SIZE_MB = 64
 
 Scenario = Callable[["World"], str]

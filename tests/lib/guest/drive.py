@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.guest.netlink_raw import Answer, Refusal, Socket
+from lib.waiting import LONG_S
 
 from spekctl.documents.histogram import count_of, merge
 from spekctl.errors import SpekError
@@ -54,7 +55,7 @@ from spekctl.workload.config import (
 
 SECTOR = 512
 WAIT_STEP_S = 0.01
-WAIT_S = 120.0
+WAIT_S = LONG_S
 Size = tuple[int, int]  # bytes, weight
 Requests = Counter[tuple[Direction, int]]  # (direction, sectors): requests
 

@@ -16,7 +16,7 @@ from unittest import mock
 from lib.build.for_guests import for_guests
 from lib.guest.disks import settle
 from lib.guest.trace import fields_of
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.drive import core
 from spekctl.drive.core import REQUEST, RESULT, Rule, Simulation
@@ -109,7 +109,7 @@ class Disk:
 
 def disk_of(drives: Drives, number: int) -> Disk:
     """The disk of a drive that was made."""
-    info = drives.wait_ready(number, 60)
+    info = drives.wait_ready(number, LONG_S)
     address = f"{info.host}:0:0:0"
     block = Path("/sys/bus/scsi/devices", address, "block")
     eventually(lambda: block.is_dir() and any(block.iterdir()), "the drive has no disk")
@@ -133,7 +133,7 @@ def modelled(drives: Drives, model: Model = SMALL, **making: object) -> Iterator
         yield disk
     finally:
         drives.delete(disk.drive)
-        assert drives.wait_gone(disk.drive, 60)
+        assert drives.wait_gone(disk.drive, LONG_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
+from lib.waiting import LONG_S
+
 from spekctl.kernel.netlink import (
     ATTR,
     ERR_MSG,
@@ -223,7 +225,7 @@ class Socket:
         self.spec = spec
         self.carrier = NetlinkSocket(recv_bytes)
         self.sock = self.carrier._socket
-        self.sock.settimeout(30)
+        self.sock.settimeout(LONG_S)
         self.family, self.groups = self.resolve(spec.FAMILY)
 
     def __enter__(self) -> Socket:
@@ -308,7 +310,7 @@ class Socket:
         values = decode(cls, payload[GENL.size :])
         return Message(payload[0], frame.flags, frame.sequence, values, frame.data)
 
-    def notification(self, timeout_s: float = 30.0) -> Message:
+    def notification(self, timeout_s: float = LONG_S) -> Message:
         """The next message of a multicast group."""
         self.sock.settimeout(timeout_s)
         (frame,) = self.carrier.frames()
