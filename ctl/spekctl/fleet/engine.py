@@ -307,7 +307,7 @@ def _handshake_fault(error: BaseException) -> str:
         return _what_is_wrong(error)
     if isinstance(error, TimeoutError):
         return f"it did not complete the TLS handshake within {HANDSHAKE_S:.0f} s"
-    if isinstance(error, ssl.SSLError) and error.reason:
+    if isinstance(error, ssl.SSLError) and error.reason and not isinstance(error, ssl.SSLEOFError):
         # A peer that refuses this side says so by an alert.
         return f"the TLS handshake failed: {error.reason.replace('_', ' ').lower()}"
     return "its connection ended before the TLS handshake did"

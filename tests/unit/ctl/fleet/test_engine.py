@@ -211,6 +211,21 @@ def test_a_revoked_host_is_told_that_it_is_refused(tmp_path: Path) -> None:
         fleet.close()
 
 
+def test_a_connection_that_ends_in_the_handshake_is_no_fault_of_tls() -> None:
+    """The event loop may see it first, or the TLS library."""
+    received = ssl.MemoryBIO()
+    received.write(b"\x16\x03\x01")
+    received.write_eof()
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).wrap_bio(
+        received, ssl.MemoryBIO(), server_side=True
+    )
+    with pytest.raises(ssl.SSLError) as seen:
+        server.do_handshake()
+    for error in (seen.value, ConnectionResetError()):
+        said = engine._handshake_fault(error)
+        assert said == "its connection ended before the TLS handshake did"
+
+
 def test_a_host_says_that_there_is_no_controller(tmp_path: Path) -> None:
     keys.make(tmp_path / "keys", ["a"], 30)
     with socket.socket() as unused:
