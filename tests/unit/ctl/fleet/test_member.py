@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -19,7 +20,7 @@ from lib.fakes.fleet_member import RUN, Rig, asked
 from lib.fakes.fleet_members import FleetKernel
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl import __version__
 from spekctl.errors import ExitCode, NoKernelSideError, RefusedError, SpekError
@@ -31,10 +32,14 @@ from spekctl.log import tally
 from spekctl.run import ending
 from spekctl.workload import file, override
 
+UNCONFIRMED_S = member.UNCONFIRMED_S
+
 
 @pytest.fixture
 def rig(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
-    """A host; the machine's own devices are fakes."""
+    """A host; the machine's own devices are fakes. A start may be confirmed late: who is held up
+    here confirms it all the same."""
+    monkeypatch.setattr(member, "UNCONFIRMED_S", -LONG_S)
     host = Rig(monkeypatch)
     yield host
     host.member.close()
@@ -109,7 +114,7 @@ def test_it_answers_while_its_helper_starts(rig: Rig, monkeypatch: pytest.Monkey
 
     def slowly(on_end: Callable[[str], None]) -> Any:
         started.set()
-        assert go_on.wait(60)
+        assert go_on.wait(LONG_S)
         return rig.lend(on_end)
 
     monkeypatch.setattr(rig.member, "_lend", slowly)
@@ -117,13 +122,13 @@ def test_it_answers_while_its_helper_starts(rig: Rig, monkeypatch: pytest.Monkey
         asked_for = wire.Describe(["wwn:naa.1"], "client")
         described = pool.submit(rig.ask, "describe", asked_for, wire.Described)
         try:
-            assert started.wait(60)
-            assert pool.submit(rig.ask, "ping", None, wire.Pong).result(60)
-            assert not pool.submit(rig.member.check_leash).result(60)
+            assert started.wait(LONG_S)
+            assert pool.submit(rig.ask, "ping", None, wire.Pong).result(LONG_S)
+            assert not pool.submit(rig.member.check_leash).result(LONG_S)
             assert not described.done()
         finally:
             go_on.set()
-        assert described.result(60).trouble == ""
+        assert described.result(LONG_S).trouble == ""
 
 
 def test_a_target_needs_its_prober(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +239,7 @@ class Count:
 
     def __call__(self, log: Any, selection: Any, interval_ns: int, check: Any) -> tally.Tally:
         self.entered.set()
-        end_s = time.monotonic() + 60
+        end_s = time.monotonic() + LONG_S
         while not self.enough.wait(0.01):
             check()
             assert time.monotonic() < end_s, "nothing ends it"
@@ -249,9 +254,9 @@ def test_a_count_ends_with_the_host(
     count = Count(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         logged = pool.submit(log_of, rig, path)
-        assert count.entered.wait(60)
+        assert count.entered.wait(LONG_S)
         getattr(rig.member, end)()
-        error = logged.exception(60)
+        error = logged.exception(LONG_S)
     sentence = "the log was not counted: the host ends, or its controller is gone"
     assert isinstance(error, SpekError) and error.message == sentence
     with pytest.raises(SpekError, match=sentence):
@@ -265,13 +270,13 @@ def test_nothing_is_claimed_while_a_log_is_counted(
     count = Count(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
         logged = pool.submit(log_of, rig, path)
-        assert count.entered.wait(60)
+        assert count.entered.wait(LONG_S)
         with pytest.raises(SpekError, match="a is counting a log, which would take the run's CPUs"):
             rig.claim()
         with pytest.raises(SpekError, match="it is counting another one"):
             log_of(rig, path)
         count.enough.set()
-        assert logged.result(60).tally.records == 10
+        assert logged.result(LONG_S).tally.records == 10
     assert rig.member.phase is Phase.FREE and not rig.kernel.calls
     rig.claim()
 
@@ -370,7 +375,10 @@ def test_nothing_is_armed_without_a_claim_or_for_another_run(rig: Rig) -> None:
             rig.of_run(verb, run="r-2")
 
 
-def test_a_start_in_the_past_is_refused_and_can_be_released(rig: Rig) -> None:
+def test_a_start_in_the_past_is_refused_and_can_be_released(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member, "UNCONFIRMED_S", UNCONFIRMED_S)
     rig.claim()
     with pytest.raises(SpekError, match="the start is in the past, or too near"):
         rig.arm(-1)
@@ -378,9 +386,16 @@ def test_a_start_in_the_past_is_refused_and_can_be_released(rig: Rig) -> None:
     assert rig.kernel.deleted
 
 
-def test_a_start_that_nobody_confirms_is_called_off(rig: Rig) -> None:
+def test_a_start_that_nobody_confirms_is_called_off(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member, "UNCONFIRMED_S", UNCONFIRMED_S)
     rig.claim()
-    rig.arm(0.3)
+    # However long it takes until it is armed, one of these is in time.
+    for in_s in (0.3, 3.0, 30.0):
+        with contextlib.suppress(SpekError):
+            rig.arm(in_s)
+            break
     (done,) = eventually(rig.done, "nothing was said")
     assert done.code == ExitCode.RUN_FAILED and "did not confirm the start" in done.text
     assert rig.kernel.deleted and rig.kernel.seconds == 0
@@ -389,11 +404,18 @@ def test_a_start_that_nobody_confirms_is_called_off(rig: Rig) -> None:
     assert bytes(collected.document) == b"null"
 
 
-def test_a_start_that_came_before_it_could_be_called_off_has_a_result(rig: Rig) -> None:
+def test_a_start_that_came_before_it_could_be_called_off_has_a_result(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As after SIGSTOP: the kernel's timer started the run."""
     rig.claim()
-    armed = rig.arm(0.5)
-    rig.kernel.state, rig.kernel.seconds = RunState.RUNNING, 1
+
+    def is_in_time(left_s: float) -> bool:
+        rig.kernel.state, rig.kernel.seconds = RunState.RUNNING, 1
+        return False
+
+    monkeypatch.setattr(rig.member._confirmed, "wait", is_in_time)
+    armed = rig.arm(3600)
     (done,) = eventually(rig.done, "nothing was said")
     sentence = "the controller did not confirm the start in time; it had started without one, and"
     assert done.code == ExitCode.RUN_FAILED and done.text.startswith(sentence)
@@ -423,7 +445,7 @@ class Gate:
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
         self._entered.set()
-        assert self._open.wait(60)
+        assert self._open.wait(LONG_S)
         return self._call(*arguments, **more)
 
     def open(self) -> None:
@@ -441,15 +463,15 @@ class Gate:
         what is done first, during the verb."""
         with ThreadPoolExecutor(2) as pool:
             verb = pool.submit(asked)
-            assert self._entered.wait(60)
+            assert self._entered.wait(LONG_S)
             before()
             released = pool.submit(release)
             settled: Any = rig.member._settled
             eventually(lambda: settled._waiters, "the release does not wait for the verb")
             assert not released.done()
             self.open()
-            released.result(60)
-            error = verb.exception(60)
+            released.result(LONG_S)
+            error = verb.exception(LONG_S)
         assert isinstance(error, SpekError)
         return error
 
