@@ -452,17 +452,17 @@ def test_wrong_input_ends_it_when_the_device_has_come(
 def test_a_device_that_opens_but_cannot_be_read_is_tried_now_and_then(
     program: Path, sysfs: Sysfs, tmp_path: Path
 ) -> None:
-    sensor = sysfs.root / "class/hwmon/hwmon1/power1_input"
+    sensor = "class/hwmon/hwmon1/power1_input"
     command = [program, "-s", "hwmon", "--sysfs", sysfs.root, "-r", alone(tmp_path), "-p"]
     with running(tmp_path, *command) as daq:
         daq.until(lambda: len(daq.rows) > 10, "no samples come")
-        sensor.write_text("no number\n")
+        sysfs.put(sensor, "no number")
         daq.until(lambda: "waiting for the device" in daq.errors, "it isn't missed")
         before = cpu_s(daq.process.pid)
         time.sleep(1.5)
         used = cpu_s(daq.process.pid) - before
         said = daq.errors
-        sensor.write_text("7000000\n")
+        sysfs.put(sensor, 7_000_000)
         daq.until(lambda: daq.rows[-1][1][0] == 7_000_000, "nothing comes any more")
         rows = daq.finish()[1]
         errors = daq.errors
