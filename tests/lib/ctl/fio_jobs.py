@@ -21,6 +21,7 @@ from lib.core.config import core_of
 from lib.core.spekcore import NEVER, Generator
 from lib.ctl.resolved import DISK
 from lib.kept import kept
+from lib.waiting import LONG_S
 
 from spekctl.fio import convert, job
 from spekctl.fio.jobfile import Job
@@ -110,7 +111,7 @@ def run_fio(words: Sequence[str], folder: Path | None) -> subprocess.CompletedPr
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=LONG_S,
     )
 
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lib.u6.device import Device, Signal, Stream, constant
+from lib.waiting import LONG_S
 
 MS = 1_000_000
 STEP_V = 3.1580578e-4
 VOLTS_PER_AMPERE = 0.625 / 6  # of the transducer, for each turn
 DIVIDER = 3
-WAIT_S = 120.0
+WAIT_S = LONG_S
 
 
 @dataclass(frozen=True)

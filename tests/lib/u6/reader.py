@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from lib.u6.device import SAMPLE_NS, Device, Stream
+from lib.waiting import LONG_S
 
-WAIT_S = 120.0
+WAIT_S = LONG_S
 # Constants are stored to 2^-32 V for each of up to 2^15 steps, and results are whole microvolts.
 EXACT_UV = 0.5 + 2**15 * 2**-33 * 1e6
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from lib.u6.device import Device
 from lib.u6.wire import PRODUCT, REPLY, STREAM, VENDOR
+from lib.waiting import LONG_S
 
 VHCI = Path("/sys/devices/platform/vhci_hcd.0")
 DEVICES = Path("/sys/bus/usb/devices")
@@ -33,7 +34,7 @@ BASIC, SUBMIT, UNLINK = struct.Struct(">5I"), struct.Struct(">IiiIi8s"), struct.
 CMD_SUBMIT, CMD_UNLINK, RET_SUBMIT, RET_UNLINK = 1, 2, 3, 4
 HEADER_BYTES = 48
 PACKETS_AT_ONCE = 64  # on a slow machine there is always one more
-WAIT_S = 120.0
+WAIT_S = LONG_S
 
 # ---- descriptors ----
 

@@ -13,6 +13,7 @@ import click
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.rights import NEEDS_NOTHING, NEEDS_ROOT, leaves
+from lib.waiting import LONG_S
 
 from spekctl import __version__, cli
 from spekctl.errors import (
@@ -74,7 +75,7 @@ def test_ctrl_c_while_libraries_are_imported_ends_without_a_traceback(
         signal.signal(signal.SIGINT, usual)
     assert process.stdout is not None and process.stdout.readline() == "importing\n"
     process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate("\n", timeout=60)
+    _, complaint = process.communicate("\n", timeout=LONG_S)
     assert (process.returncode, complaint) == (9 if ignored else -signal.SIGINT, "")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from lib.daq.build import DAQ, INCLUDES, SANITIZE
+from lib.waiting import LONG_S
 
 SOURCES = (
     "sender",
@@ -102,7 +103,7 @@ def serve(driver: Path, *requests: bytes) -> tuple[list[int], int]:
                 break
             errors.append(-struct.unpack_from("i", reply)[0])
         ours.close()
-        return errors, it.wait(60)
+        return errors, it.wait(LONG_S)
 
 
 def test_requests_of_the_right_layout_reach_the_prober(driver: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lib.core.build import DRIVE, KERNEL_LIKE, SANITIZERS
 from lib.core.drivecore import SHIM
+from lib.waiting import LONG_S
 
 DRIVER = Path(__file__).with_name("drive_driver.c")
 
@@ -21,7 +22,7 @@ def test_any_description_and_any_call_under_sanitizers() -> None:
     }.items():
         flags = (*flags, "-I", str(SHIM.parent))
         binary = DRIVE.build(name, flags, [SHIM, SHIM.with_suffix(".h"), DRIVER])
-        done = subprocess.run([binary, "1", "2000"], capture_output=True, text=True, timeout=200)
+        done = subprocess.run([binary, "1", "2000"], capture_output=True, text=True, timeout=LONG_S)
         assert done.returncode == 0, done.stderr
         printed.add(done.stdout)
     assert len(printed) == 1

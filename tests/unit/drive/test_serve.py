@@ -12,6 +12,7 @@ from lib.build.compiled import compiled
 from lib.core.build import DRIVE as CORE
 from lib.core.build import ROOT, SANITIZERS, SCSI, WARNINGS
 from lib.core.stand_ins import stand_ins
+from lib.waiting import LONG_S
 
 DRIVE = ROOT / "kmod/drive"
 HERE = Path(__file__).parent
@@ -37,7 +38,7 @@ def test_every_command_ends_once_whatever_happens() -> None:
     inputs = [*(ROOT / "kmod").rglob("*.[ch]"), *HERE.glob("serve_*.[ch]"), *makers]
     words = (*WARNINGS, *SANITIZERS)
     binary = compiled("core", "serve", "gcc", sorted(inputs), words, compile_to)
-    done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=200)
+    done = subprocess.run([binary, "1", "400"], capture_output=True, text=True, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
     ended, busy, removed, cuts, power_ons, flushed = map(int, re.findall(r"\d+", done.stdout))
     assert ended > 20_000

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lib.core.build import ROOT, SANITIZERS, WARNINGS
 from lib.core.stand_ins import stand_ins
+from lib.waiting import LONG_S
 
 HERE = Path(__file__).parent
 STORE = (ROOT / "kmod/drive/store.c", ROOT / "kmod/drive/store.h")
@@ -21,5 +22,5 @@ def test_memory_counts_until_it_is_free(tmp_path: Path) -> None:
     command.append(f"-I{folder}")
     sources = (HERE / "store_driver.c", STORE[0])
     subprocess.run([*command, "-o", str(binary), *map(str, sources)], check=True)
-    done = subprocess.run([binary], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([binary], capture_output=True, text=True, timeout=LONG_S)
     assert done.returncode == 0, done.stderr

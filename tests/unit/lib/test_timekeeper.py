@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fleet import timekeeper
+from lib.waiting import LONG_S
 
 ADDRESS = "127.0.0.1"
 GUESTS = 3
@@ -29,7 +30,7 @@ def test_who_does_not_come_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> No
 
     def come() -> None:
         try:
-            timekeeper.meet(ADDRESS, 60)
+            timekeeper.meet(ADDRESS, LONG_S)
         except OSError as error:
             told.append(str(error))
 
@@ -38,18 +39,18 @@ def test_who_does_not_come_is_told_to_all(monkeypatch: pytest.MonkeyPatch) -> No
         peer.start()
         with pytest.raises(TimeoutError, match=r"^not all guests have come within 0 s$"):
             keeper.meet(0.1)
-        peer.join(60)
+        peer.join(LONG_S)
     assert told == ["a guest has not come"] and not raised
 
 
 def test_those_that_come_meet() -> None:
-    others = [threading.Thread(target=timekeeper.meet, args=(ADDRESS, 60)) for _ in range(2)]
+    others = [threading.Thread(target=timekeeper.meet, args=(ADDRESS, LONG_S)) for _ in range(2)]
     with contextlib.closing(timekeeper.Keeper(ADDRESS, GUESTS)) as keeper:
         for peer in others:
             peer.start()
-        keeper.meet(60)
+        keeper.meet(LONG_S)
         for peer in others:
-            peer.join(60)
+            peer.join(LONG_S)
             assert not peer.is_alive()
 
 

@@ -16,6 +16,7 @@ from lib.ctl.command_line import Spekctl
 from lib.ctl.energy_command import SHORT, of_output, with_power, without_power
 from lib.fakes.power import FakePower
 from lib.fakes.queue_kernel import QueueKernel
+from lib.waiting import LONG_S
 
 from spekctl.campaigns import points
 from spekctl.campaigns.spc1e import levels
@@ -159,7 +160,7 @@ def recipe(tmp_path: Path, fail: str = "") -> tuple[int, list[str]]:
         [ROOT / "ctl/recipes/tiered-storage", "/dev/s", "/dev/f", tmp_path / "out", "--quick"],
         env=environment,
         check=False,
-        timeout=60,
+        timeout=LONG_S,
         stdout=sys.stderr,
         start_new_session=True,
     )

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.verdicts import IOPS_900, changed, measured, put, results_to_judge
+from lib.waiting import LONG_S
 from msgspec.structs import replace
 
 from spekctl.errors import ExitCode
@@ -228,7 +229,7 @@ def from_stdin(folder: Path, data: bytes, *words: str) -> subprocess.CompletedPr
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
         capture_output=True,
-        timeout=60,
+        timeout=LONG_S,
         check=False,
     )
 
@@ -256,7 +257,7 @@ def test_a_closed_standard_input_is_red(tmp_path: Path) -> None:
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
         capture_output=True,
-        timeout=60,
+        timeout=LONG_S,
         check=False,
     )
     assert done.returncode == ExitCode.USAGE

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from lib.ctl import results
 from lib.fakes.kernel import SECOND, START_NS
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.documents.result import Result
 from spekctl.kernel.records import IntervalCell, IntervalRow, Phase
@@ -74,7 +74,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fio")
     (folder / "job.fio").write_text(JOB.format(folder=folder))
     words = ["--output-format=json+", f"--output={folder}/out.json", f"{folder}/job.fio"]
-    subprocess.run([program, *words], check=True, timeout=60, capture_output=True)
+    subprocess.run([program, *words], check=True, timeout=LONG_S, capture_output=True)
     return folder
 
 
@@ -97,7 +97,7 @@ def their_clients(tmp_path_factory: pytest.TempPathFactory) -> Any:
             eventually((folder / name).exists, "fio does not listen")
             words += [f"--client=sock:{name}", "job.fio"]
         run = [program, *words]
-        subprocess.run(run, cwd=folder, check=True, timeout=60, capture_output=True)
+        subprocess.run(run, cwd=folder, check=True, timeout=LONG_S, capture_output=True)
     text = (folder / "out.json").read_text()
     # Lines of both servers stand before it.
     return json.loads(text[text.index("\n{") :])

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from lib.ctl import log_files, results
 from lib.ctl.command_line import Spekctl
 from lib.fakes.kernel import SECOND, START_NS, FakeKernel, histogram, interval_cell
+from lib.waiting import LONG_S
 from msgspec.structs import replace
 
 from spekctl import files
@@ -259,7 +260,7 @@ def read(program: Path, log: Path, quantum_s: int) -> dict[int, tuple[int, list[
         [sys.executable, program, *words, "--", log],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LONG_S,
         check=True,
     )
     _, table = done.stdout.split("max, \n")

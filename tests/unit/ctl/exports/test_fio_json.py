@@ -17,6 +17,7 @@ from lib.ctl.command_line import Spekctl
 from lib.ctl.fio_jobs import fio
 from lib.ctl.fleets import Spec, facts_of, fleet_of, result_of, three
 from lib.fakes.kernel import SECOND, FakeKernel
+from lib.waiting import LONG_S
 from msgspec.structs import replace
 
 from spekctl.documents import steady
@@ -411,7 +412,7 @@ def test_fio_plot_draws_it(ours: Result, tmp_path: Path) -> None:
     for form in (["-l", "-f", "read"], ["-H", "-f", "write"]):
         output = tmp_path / f"plot{form[0]}.png"
         call = [sys.executable, "-m", "fio_plot", *words, *form, "-o", str(output)]
-        done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(call, capture_output=True, text=True, timeout=LONG_S, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert output.stat().st_size > 10_000
 

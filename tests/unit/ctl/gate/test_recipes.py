@@ -19,6 +19,7 @@ import yaml
 from lib.build.sources import ROOT
 from lib.ctl.command_line import options_are_known
 from lib.ctl.verdicts import changed, measured, put
+from lib.waiting import LONG_S
 
 from spekctl import cli
 from spekctl.documents.result import Result
@@ -150,7 +151,7 @@ def script(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=LONG_S,
     )
     called = (folder / "calls").read_text().replace(str(folder), "HERE")
     return done, called.splitlines()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from lib.waiting import LONG_S
 
 from spekctl.errors import ExitCode
 
@@ -49,7 +50,7 @@ def start() -> subprocess.Popen[str]:
 
 
 def test_only_messages_go_to_the_peer() -> None:
-    out, err = (process := start()).communicate("a\n", timeout=60)
+    out, err = (process := start()).communicate("a\n", timeout=LONG_S)
     assert (process.returncode, out, err) == (ExitCode.OK, "heard a\nserved\n", "astray\n")
 
 
@@ -58,11 +59,11 @@ def test_a_signal_ends_what_runs(signum: signal.Signals) -> None:
     process = start()
     assert process.stderr is not None and process.stderr.readline() == "astray\n"
     process.send_signal(signum)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=LONG_S)
     assert (process.returncode, out) == (ExitCode.TERMINATED, "finished\n")
 
 
 def test_input_that_cannot_be_read_ends_what_runs() -> None:
-    out, err = (process := start()).communicate("fail\n", timeout=60)
+    out, err = (process := start()).communicate("fail\n", timeout=LONG_S)
     assert (process.returncode, out) == (ExitCode.RUN_FAILED, "finished\n")
     assert err.endswith("spekctl: cannot read requests: Input/output error\n")

@@ -14,7 +14,7 @@ from lib.ctl.command_line import Spekctl
 from lib.ctl.schemas import validator
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.nvme_controller import PLACE, FakeController, Machine, health
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.block.device import Device
 from spekctl.documents import result
@@ -106,7 +106,7 @@ def test_a_controller_that_hangs_holds_up_nobody(rig: Rig, monkeypatch: pytest.M
     answer = threading.Event()
 
     def hang(asked: Asked) -> NvmeReply:
-        answer.wait(30)
+        answer.wait(LONG_S)
         return NvmeReply(0, 0, bytes(4096))
 
     rig.controller.ask = hang  # type: ignore[method-assign]
@@ -122,7 +122,7 @@ def test_a_first_reading_that_ends_after_the_start_is_not_the_one_before_it(
     answer, ask = threading.Event(), rig.controller.ask
 
     def late(asked: Asked) -> NvmeReply:
-        assert answer.wait(30)
+        assert answer.wait(LONG_S)
         return ask(asked)
 
     rig.controller.ask = late  # type: ignore[method-assign]

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
+from lib.waiting import LONG_S
 
 from spekctl.errors import UsageError, error_from_errno
 from spekctl.kernel import traces
@@ -198,7 +199,7 @@ def fed_by(request: Request) -> replay.Feeder:
     """A feeder that has done its work."""
     assert request.replay is not None
     feeder = replay.Feeder(request.replay, 7)
-    feeder._thread.join(30)
+    feeder._thread.join(LONG_S)
     assert feeder.wait_ready(0)
     return feeder
 

@@ -8,7 +8,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from lib.waiting import eventually
+from lib.waiting import LONG_S, eventually
 
 from spekctl.errors import SpekError
 from spekctl.run import rounds
@@ -56,7 +56,7 @@ def test_a_round_that_hangs_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> 
     answer = threading.Event()
 
     def hang() -> None:
-        answer.wait(30)
+        answer.wait(LONG_S)
 
     repeated = Rounds(hang, HOUR_NS, "x")
     assert not repeated.start()

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from lib.fakes.kernels import some_kernel
+from lib.waiting import LONG_S
 
 import spekctl
 from spekctl.errors import GuestError
@@ -146,7 +147,7 @@ def test_the_session_of_a_guest_ends_with_spekctl() -> None:
             os.close(read_end)
             assert session.poll() is None
             os.close(write_end)
-            assert session.wait(60) == -signal.SIGKILL
+            assert session.wait(LONG_S) == -signal.SIGKILL
     finally:
         for descriptor in descriptors:
             os.close(descriptor)

@@ -25,7 +25,7 @@ from lib.harness.kernels import (
     repeated,
 )
 from lib.harness.process import NICENESS, Guest, name_of, with_children
-from lib.waiting import comes_true
+from lib.waiting import LONG_S, comes_true
 
 PREPARED = Prepared("6.77", Path("/disks"), None, "amd64")
 # The guest's half of the plumbing, as far as the host sees it.
@@ -98,7 +98,7 @@ def play(does: str, *nodeids: str) -> tuple[dict[str, str], Guest]:
     """Play it to the end: outcome and text of each test."""
     guest = Played(does, list(nodeids))
     guest.boot(PREPARED, os.sched_getaffinity(0))
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + LONG_S
     while guest.pending or guest.process:
         assert time.monotonic() < limit
         guest.attend()
