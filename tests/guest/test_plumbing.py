@@ -95,6 +95,13 @@ def test_an_emulated_kernel_does_without_retpolines() -> None:
     assert not emulated or "Retpolines" not in report
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86 has it")
+def test_an_emulated_cpu_does_not_claim_fast_string_instructions() -> None:
+    text = Path("/proc/cpuinfo").read_text()
+    flags = text.partition("flags")[2].partition("\n")[0].split()
+    assert "QEMU TCG" not in text or {"erms", "fsrm"}.isdisjoint(flags)
+
+
 @pytest.mark.allow_kernel_messages("on purpose")
 def test_trouble_in_the_log_is_seen() -> None:
     messages = Messages()

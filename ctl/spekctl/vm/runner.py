@@ -60,6 +60,8 @@ QEMU_LOG = "qemu.log"
 # Of the root file system: the last one is ours.
 ROOT_OPTIONS = "version=9p2000.L,trans=virtio,access=any,msize=524288,cache=loose"
 X86_FEATURE_CX16 = 4 * 32 + 13  # arch/x86/include/asm/cpufeatures.h
+# What virtme-ng takes where there is no KVM, without fast string instructions.
+X86_MODEL = "max,-erms,-fsrm"
 
 # Timers, blocked tasks, what each CPU executes: printed by the guest's kernel if it still can. Then
 # QEMU's own view, which needs no kernel.
@@ -292,6 +294,11 @@ def emulation(guest: Guest) -> list[str]:
 
     CPUs of more than one thread are for as many processors: one that waits for a lock spins while
     the thread of its holder waits for a processor. With less of them, CPUs take turns in one.
+
+    A CPU that claims fast string instructions (ERMS, FSRM) has the kernel and the C library copy
+    and clear memory with rep movsb and rep stosb, which QEMU emulates byte by byte. Without them
+    both use loops of larger moves. A guest that counts instructions keeps them, as a real processor
+    has them.
     """
     if guest.accel == "kvm":
         return []
@@ -299,8 +306,10 @@ def emulation(guest: Guest) -> list[str]:
     for device in ("virtio-serial-pci", "virtio-9p-pci"):
         arguments += ["-global", f"{device}.ioeventfd=off"]
     if guest.icount:
-        arguments += ["-icount", "shift=0,sleep=off"]
-    elif guest.cpus > len(os.sched_getaffinity(0)):
+        return [*arguments, "-icount", "shift=0,sleep=off"]
+    if guest.kernel.architecture == AMD64:
+        arguments += ["-cpu", X86_MODEL]
+    if guest.cpus > len(os.sched_getaffinity(0)):
         arguments += ["-accel", "tcg,thread=single"]
     return arguments
 
