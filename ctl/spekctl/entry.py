@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
 from dataclasses import dataclass
@@ -19,7 +20,16 @@ from typing import Self
 
 # As the kernel has it.
 _MAX_LINKS = 40
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class EntryError(OSError):
+    """An OSError with a text of its own instead of the system's."""
+
+
+class ForeignLinkError(EntryError, PermissionError):
+    """A symbolic link belongs to a user who is not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +54,7 @@ class Entry:
                 if status is None or not stat.S_ISLNK(status.st_mode):
                     return cls(directory, name)
                 if status.st_uid not in trusted_users():
-                    raise PermissionError(
+                    raise ForeignLinkError(
                         errno.EPERM, f"{name} is a symbolic link that belongs to another user"
                     )
                 folder, name = os.path.split(os.readlink(name, dir_fd=directory))
@@ -65,6 +75,30 @@ class Entry:
     def status(self) -> os.stat_result | None:
         """Status of the entry itself, no link followed; None if there is none."""
         return _look(self.directory, self.name)
+
+    def is_file(self, file: os.stat_result) -> bool:
+        """Whether the entry is the file that has this status."""
+        status = self.status()
+        return status is not None and os.path.samestat(status, file)
+
+    def is_locked(self) -> bool:
+        """Whether a process holds an exclusive lock (flock) on the entry. False if there is none,
+        if it is not a regular file, if we may not read it, and where files cannot be locked."""
+        status = self.status()
+        if status is None or not stat.S_ISREG(status.st_mode):
+            return False
+        try:
+            fd = os.open(self.name, _LOOK, dir_fd=self.directory)
+        except OSError:
+            return False
+        try:
+            # Shared: two that look at once do not take each other for the holder.
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
+        finally:
+            os.close(fd)
+        return False
 
     def beside(self, name: str) -> Entry:
         """Another entry of the same directory; this one closes it."""
@@ -94,9 +128,8 @@ class Entry:
     def take_place_of(self, replaced: Entry, fd: int) -> None:
         """Rename the entry, which is the file open as @fd, to @replaced of the same directory.
         OSError if somebody has put another file in its place."""
-        status = self.status()
-        if status is None or not os.path.samestat(status, os.fstat(fd)):
-            raise OSError(errno.ESTALE, "somebody has replaced the file while it was written")
+        if not self.is_file(os.fstat(fd)):
+            raise EntryError(errno.ESTALE, "somebody has replaced the file while it was written")
         self.rename(replaced)
 
     def rename(self, target: Entry) -> None:

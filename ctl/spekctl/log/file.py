@@ -26,6 +26,7 @@ from msgspec import Meta
 from spekctl import files, units
 from spekctl.documents import document
 from spekctl.documents.document import Document, Kind, Part
+from spekctl.entry import EntryError
 from spekctl.errors import SpekError, UsageError
 from spekctl.extras import install
 from spekctl.kernel.gen.spek_records import LOG_RECORD
@@ -282,7 +283,9 @@ def warm_up() -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """The system's message of an OSError, without pyarrow's."""
+    """The message of an OSError: ours or the system's, not pyarrow's."""
+    if isinstance(error, EntryError):
+        return str(error.strerror)
     return os.strerror(error.errno) if error.errno else str(error)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import io
 import os
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from spekctl.entry import Entry
+from spekctl.entry import Entry, EntryError
 
 # What a file system that does not tell is taken to have left.
 UNKNOWN_BYTES = 1 << 62
@@ -37,13 +38,14 @@ class Place(Protocol):
 
 
 class FilePlace:
-    """A file, which is FILE.part while it is written. Others may write to its directory: see
-    entry.py."""
+    """A file, which is FILE.part while it is written, locked against other runs that are to write
+    the same log. Others may write to its directory: see entry.py."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._entry: Entry | None = None
         self._file: BinaryIO | None = None
+        self._identity: os.stat_result | None = None  # of the part that we have created
 
     @property
     def name(self) -> str:
@@ -54,11 +56,26 @@ class FilePlace:
 
     def open(self) -> BinaryIO:
         """The file, empty; what an earlier process left of it is removed. OSError if it cannot be
-        created, UnicodeEncodeError if results could not name it."""
+        created or another process is writing it, UnicodeEncodeError if results could not name
+        it."""
         str(self.path).encode()
-        self._close()
+        self.discard()
         self._entry = Entry.of(self.path)
-        self._file = os.fdopen(self._part(self._entry).create_anew(), "wb")
+        try:
+            part = self._part(self._entry)
+            taken = EntryError(errno.EBUSY, f"another process is writing {part.name}")
+            if part.is_locked():
+                raise taken
+            self._file = os.fdopen(part.create_anew(), "wb")
+            with contextlib.suppress(OSError):  # not every network file system has locks
+                fcntl.flock(self._file, fcntl.LOCK_EX)
+            # A process that looked before there was a lock has removed this file.
+            self._identity = os.fstat(self._file.fileno())
+            if not part.is_file(self._identity):
+                raise taken
+        except BaseException:
+            self.discard()
+            raise
         return self._file
 
     def free_bytes(self) -> int:
@@ -76,8 +93,10 @@ class FilePlace:
         return size
 
     def discard(self) -> None:
-        if self._entry is not None:
-            self._part(self._entry).remove()
+        if self._entry is not None and self._identity is not None:
+            part = self._part(self._entry)
+            if part.is_file(self._identity):
+                part.remove()
         self._close()
 
     def _part(self, entry: Entry) -> Entry:
@@ -90,7 +109,7 @@ class FilePlace:
                 self._file.close()
         if self._entry is not None:
             os.close(self._entry.directory)
-        self._file, self._entry = None, None
+        self._file, self._entry, self._identity = None, None, None
 
 
 class Nowhere:

@@ -210,8 +210,10 @@ class Session(Feed):
         """The helper is gone, and with it its run."""
         self._trouble = reason
         self._under_way = False
-        log, self._log = self._log, None
-        if log is not None:
-            log.discard()
+        logs = (self._log, self._next_log)
+        self._log = self._next_log = None
+        for log in logs:
+            if log is not None:
+                log.discard()
         if self._open:
             self.tell("host", {"alive": False, "text": reason})

@@ -68,6 +68,18 @@ def test_warming_up_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_second_writer_of_a_log_says_that_there_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "io.parquet"
+    writer = LogWriter(path)
+    sentence = f"cannot log to {path}: another process is writing io.parquet.part"
+    with pytest.raises(UsageError) as refusal:
+        LogWriter(path)
+    assert refusal.value.message == sentence
+    writer.add(records(10))
+    writer.finish(header())
+    assert pq.read_metadata(path).num_rows == 10
+
+
 def test_long_logs_are_written_and_read_in_pieces(tmp_path: Path) -> None:
     path = tmp_path / "log"
     writer = LogWriter(path)

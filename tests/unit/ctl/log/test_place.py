@@ -52,6 +52,38 @@ def test_what_an_earlier_process_left_is_replaced(tmp_path: Path) -> None:
     assert [(entry, entry.read_bytes()) for entry in tmp_path.iterdir()] == [(path, b"new")]
 
 
+def test_a_log_that_is_being_written_is_left_to_its_writer(tmp_path: Path) -> None:
+    path = tmp_path / "io.parquet"
+    first, second = FilePlace(path), FilePlace(path)
+    first.open().write(b"first")
+    with pytest.raises(OSError, match=r"another process is writing io\.parquet\.part"):
+        second.open()
+    second.discard()
+    assert first.keep() == 5
+    assert path.read_bytes() == b"first"
+    second.open().write(b"second")
+    assert second.keep() == 6
+    assert [(entry, entry.read_bytes()) for entry in tmp_path.iterdir()] == [(path, b"second")]
+
+
+def test_a_part_whose_file_was_closed_by_a_failure_is_removed(tmp_path: Path) -> None:
+    place = FilePlace(tmp_path / "io.parquet")
+    place.open().close()
+    place.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_stands_in_place_of_a_replaced_part_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "io.parquet"
+    place = FilePlace(path)
+    place.open().write(b"new")
+    part = path.with_name("io.parquet.part")
+    part.unlink()
+    part.write_bytes(b"of another process")
+    place.discard()
+    assert part.read_bytes() == b"of another process"
+
+
 def test_a_link_in_place_of_the_part_is_not_followed(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_bytes(b"of root")

@@ -217,6 +217,17 @@ def test_waiting_ends_in_time_with_nothing(session: Session) -> None:
     assert answers == [[]]
 
 
+def test_a_host_that_is_lost_before_a_run_has_started_leaves_no_log(
+    session: Session, hosts: Hosts, tmp_path: Path
+) -> None:
+    logged = Job(workload="oltp", devices=["/dev/x"], options={"log": "run.parquet"})
+    session.start(logged)
+    assert (tmp_path / "run.parquet.part").exists()
+    hosts.started[0].die("the host ended (status 1)")
+    assert not list(tmp_path.glob("run.parquet*"))
+    session.start(logged)
+
+
 def test_a_host_that_is_lost_at_the_end_is_not_news(session: Session, hosts: Hosts) -> None:
     session.connect()
     before = hosts.started[0]
