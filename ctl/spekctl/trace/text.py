@@ -20,7 +20,7 @@ import pyarrow.csv as csv
 
 from spekctl.trace.columns import IGNORED, Array, Batch, Devices, Misfit, Words, check_extents
 from spekctl.trace.faults import Faults
-from spekctl.trace.source import Chunk, Head, Source
+from spekctl.trace.source import LINE_MAX, Chunk, Head, Source
 
 # number: whole, not negative. s, ms, us: a decimal number of these, as nanoseconds. word: text.
 # skip: anything.
@@ -35,6 +35,11 @@ _BLANK = " \t"
 _NUMBER = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]{1,16}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?", re.ASCII)
 _NUMBER_LONGEST = 100
+
+UNENDED = (
+    "it has no newline at its end and may be cut off; if it is complete, append a newline to the"
+    " file"
+)
 
 Rows = dict[str, Any]  # Array or Words by column
 # The records, with device 0 throughout, and whose they are: names, or numbers that are names.
@@ -78,8 +83,18 @@ def read_lines(
     skip_lines: int = 0,
 ) -> Iterator[Batch]:
     """All records of a file with this layout; skips the first @skip_lines."""
-    for chunk in source.chunks(skip_lines):
+    for chunk in whole_lines(source, faults, skip_lines):
         yield from parse(chunk, layout, convert, devices, faults, source)
+
+
+def whole_lines(source: Source, faults: Faults, skip_lines: int = 0) -> Iterator[Chunk]:
+    """The chunks of a file but for a last line without a newline, which is a bad one: of a line
+    that is cut off within its last number nothing else tells."""
+    for chunk in source.chunks(skip_lines):
+        if chunk.data.endswith(b"\n") or len(chunk.data) >= LINE_MAX:
+            yield chunk
+        elif chunk.data.strip():
+            faults.add(source.path, chunk.line, UNENDED)
 
 
 def parse(

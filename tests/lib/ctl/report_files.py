@@ -302,7 +302,7 @@ def _csv(folder: Path) -> Path:
         f"{n * n},sd{'ab'[n % 2]},{n % 97 * 8192},{512 << n % 9},{'rw'[n % 2]}" for n in range(900)
     ]
     path = folder / "trace.csv"
-    path.write_text("\n".join(["at_us,device,offset_bytes,bytes,op", *rows]))
+    path.write_text("\n".join(["at_us,device,offset_bytes,bytes,op", *rows, ""]))
     return path
 
 

@@ -29,7 +29,7 @@ from spekctl.trace.columns import (
 from spekctl.trace.formats.format import EVENTS, Format, Reading
 from spekctl.trace.formats.rwbs import operations
 from spekctl.trace.source import Chunk, Head
-from spekctl.trace.text import Converted, Layout, Rows, likeness, parse
+from spekctl.trace.text import Converted, Layout, Rows, likeness, parse, whole_lines
 
 _EVENT = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+[A-Z]+\s", re.ASCII)
 # A command that is passed through to the device: it has a number of bytes and no place.
@@ -67,7 +67,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
     action = EVENTS[reading.options.event].encode()
     source, devices, faults = reading.source, reading.devices, reading.faults
     in_summary = False
-    for chunk in source.chunks():
+    for chunk in whole_lines(source, faults):
         data, in_summary = _without_summaries(chunk.data, in_summary)
         for piece, letters in _events(Chunk(data, chunk.line), action):
             faults.ignored += sum(letters.values())

@@ -19,7 +19,7 @@ from spekctl.errors import UsageError
 from spekctl.trace.columns import BATCH, END_MAX, IGNORED, Array, Batch, Op, Words, batch_of
 from spekctl.trace.formats.format import Format, Reading
 from spekctl.trace.source import Head
-from spekctl.trace.text import Converted, Layout, Rows, read_lines
+from spekctl.trace.text import Converted, Layout, Rows, read_lines, whole_lines
 
 _FIRST = re.compile(rb"fio version (\d+) iolog\r?\n?")
 _ACTIONS = {
@@ -88,7 +88,7 @@ def _read_2(reading: Reading) -> Iterator[Batch]:
     files: dict[str, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
     at_ns, timed = 0, False
-    for chunk in reading.source.chunks(1):
+    for chunk in whole_lines(reading.source, reading.faults, 1):
         for number, line in enumerate(chunk.data.split(b"\n"), start=chunk.line):
             fields = line.decode("utf-8", "replace").split()
             # The common case.

@@ -15,7 +15,7 @@ import numpy as np
 from spekctl.trace.columns import SECTOR_BYTES, Array, Batch, Misfit, Words, batch_of, in_bytes
 from spekctl.trace.formats.format import READ_WRITE, Format, Reading
 from spekctl.trace.source import Chunk, Head
-from spekctl.trace.text import Converted, Layout, Rows, likeness, parse
+from spekctl.trace.text import Converted, Layout, Rows, likeness, parse, whole_lines
 
 _LINE = re.compile(r"\d+ \d+ \S.* \d+ \d+ [RW] \d+ \d+( |\r?$)", re.ASCII)
 # What is before the name, and what is behind it, from the end of the line on.
@@ -66,7 +66,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
             rows["op"].mapped(READ_WRITE, "operation"),
         ), numbered(rows["major"], rows["minor"])
 
-    for chunk in reading.source.chunks():
+    for chunk in whole_lines(reading.source, reading.faults):
         plain = Chunk(_without_names(chunk.data), chunk.line)
         yield from parse(plain, _LAYOUT, convert, reading.devices, reading.faults, reading.source)
 

@@ -30,7 +30,7 @@ from spekctl.trace.columns import (
 )
 from spekctl.trace.formats.format import READ_WRITE, Format, Reading
 from spekctl.trace.source import Chunk, Head
-from spekctl.trace.text import Converted, Kind, Layout, Rows, parse
+from spekctl.trace.text import Converted, Kind, Layout, Rows, parse, whole_lines
 
 Field = Literal["at", "device", "offset", "size", "op", "fua", "preflush"]
 FIELDS: tuple[Field, ...] = ("at", "device", "offset", "size", "op", "fua", "preflush")
@@ -202,7 +202,7 @@ def _read(reading: Reading) -> Iterator[Batch]:
         return batch, rows[chosen["device"].name] if "device" in chosen else "0"
 
     skip = head.header(_ANY)
-    for chunk in reading.source.chunks(skip):
+    for chunk in whole_lines(reading.source, reading.faults, skip):
         plain = Chunk(_unquoted(chunk.data, delimiter), chunk.line)
         yield from parse(plain, layout, convert, reading.devices, reading.faults, reading.source)
 

@@ -102,7 +102,7 @@ def test_odd_and_many_sizes_become_a_mix(tmp_path: Path) -> None:
 def test_more_devices_than_streams_are_left_out_and_counted(tmp_path: Path) -> None:
     lines = ["at_ns,device,offset_bytes,bytes,op"]
     lines += [f"{n * 10**6},d{n % 40},{n * 4096},4096,read" for n in range(4000)]
-    _, trace = read_text(tmp_path, "\n".join(lines))
+    _, trace = read_text(tmp_path, "\n".join(lines) + "\n")
     workload, report = module.fit(trace, "many")
     assert len(workload.asu) == 16
     assert report.notes == [

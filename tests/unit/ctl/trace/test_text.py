@@ -10,12 +10,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lib.ctl.traces import read, read_text
+from lib.ctl.traces import SAMPLES, read, read_text, sample
 
 from spekctl.trace import text
 from spekctl.trace.columns import Batch, Devices, Misfit, batch_of, concatenated
 from spekctl.trace.faults import Faults
 from spekctl.trace.source import Chunk, Source
+from spekctl.trace.text import UNENDED
 
 LAYOUT = text.Layout((("a", "number"), ("when", "s"), ("word", "word"), ("rest", "skip")))
 
@@ -81,7 +82,7 @@ def test_a_bad_line_is_named_wherever_it_is(count: int, tmp_path: Path) -> None:
     places = sorted(rng.choice(count, min(3, count), replace=False).tolist())
     for place in places:
         lines[place] = "0,1,what,r,1"
-    rows, trace = read_text(tmp_path, "\n".join(lines), format="spc")
+    rows, trace = read_text(tmp_path, "\n".join(lines) + "\n", format="spc")
     assert len(rows) == count - len(places)
     assert trace.faults.bad == len(places)
     assert trace.faults.first is not None
@@ -161,3 +162,31 @@ def test_digits_beyond_the_nanosecond_do_not_make_parsing_slow(
     rows, faults = parsed(Path(__file__), data.encode())
     assert [at for at, _, _ in rows] == [123456789, -1000000001, 2 * 10**9, 5 * 10**8, 325 * 10**7]
     assert faults.bad == 0
+
+
+TEXTS = [seed for seed in SAMPLES if seed.startswith("py-trace_text/")]
+
+
+@pytest.mark.parametrize("seed", TEXTS)
+def test_a_last_line_that_is_cut_off_is_bad(seed: str, tmp_path: Path) -> None:
+    """Wherever it is cut: what is left may be a record with other numbers."""
+    path = sample(tmp_path, seed)
+    data = path.read_bytes().rstrip(b"\n")
+    start = data.rfind(b"\n") + 1
+    path.write_bytes(data[:start])
+    rest, trace = read(path, format=SAMPLES[seed])
+    bad = trace.faults.bad
+    for end in range(start + 1, len(data) + 1):
+        path.write_bytes(data[:end])
+        rows, trace = read(path, format=SAMPLES[seed])
+        cut = bool(data[start:end].strip())
+        assert (rows, trace.faults.bad) == (rest, bad + cut)
+    fault = trace.faults.first
+    assert fault is not None and (bad or fault.reason == UNENDED)
+    path.write_bytes(data + b"\n")
+    assert read(path, format=SAMPLES[seed])[1].faults.bad == bad
+
+
+def test_a_last_line_of_blanks_is_none(tmp_path: Path) -> None:
+    rows, trace = read_text(tmp_path, "0,1,512,r,0.5\n0,2,512,r,0.6\n \r", format="spc")
+    assert (len(rows), trace.faults.bad) == (2, 0)

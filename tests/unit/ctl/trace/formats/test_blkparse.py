@@ -82,7 +82,7 @@ def test_bad_lines_keep_their_numbers(tmp_path: Path) -> None:
         "  8,0    3        5     0.000009118   697  Q   W 223490 * 8 [kjournald]",
         "  8,0    3        5     0.000009118   697  Q   W 22349a + 8 [kjournald]",
     ]
-    rows, trace = read_text(tmp_path, "\n".join(lines))
+    rows, trace = read_text(tmp_path, "\n".join(lines) + "\n")
     assert (len(rows), trace.faults.bad) == (5, 4)
     assert trace.faults.first is not None
     assert trace.faults.first.number == 5

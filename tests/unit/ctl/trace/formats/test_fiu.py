@@ -34,7 +34,7 @@ def test_names_of_processes_have_blanks(tmp_path: Path) -> None:
         f"700 20782 a b 128 z W 6 0 {md5}",
         f"800 20782 last 136 8 W 6 0 {md5}",
     ]
-    rows, trace = read_text(tmp_path, "\n".join(lines))
+    rows, trace = read_text(tmp_path, "\n".join(lines) + "\n")
     assert trace.parts[0].format.name == "fiu"
     assert [
         (at, device, offset // 512, size // 512, op) for at, device, offset, size, op in rows
