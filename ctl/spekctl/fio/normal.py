@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A job in fewer notations, by options of fio that mean the same: sizes in zones as bytes, a range
-of delays as one delay, a depth that its engine ignores as none, blocks larger than an I/O of spek
-as several I/Os."""
+"""Rewrites a job with fewer of fio's options and without changing its load: sizes in zones become
+bytes, a range of delays becomes one delay, a depth that its engine ignores is dropped, and blocks
+larger than an I/O of spek become several I/Os."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_ZONES = "a number of zones is 0 bytes in fio without zonemode"
 
 @dataclass(slots=True)
 class Normal:
-    """A job in fewer notations, and what the change of notation does not keep."""
+    """A rewritten job, and the differences that the rewriting makes."""
 
     job: Job
     differences: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Normal:
 
 
 def of(job: Job) -> Normal:
-    """@job in fewer notations; its options keep their order. UsageError names the option."""
+    """@job, rewritten; its options keep their order. UsageError names the option."""
     normal = Normal(Job(job.name, dict(job.options)))
     normal.notes |= readings.imply(normal.job.options)
     normal.notes |= readings.apply(normal.job.options)
