@@ -13,7 +13,7 @@ DEFAULTS = {
     **dict.fromkeys(("file_append", "replay_no_stall", "read_iolog_chunked"), "0"),
     **dict.fromkeys(("ignore_zone_limits", "cgroup_nodelete", "readfua", "writefua"), "0"),
     **dict.fromkeys(("write_barrier", "stream_id", "uid", "gid"), "0"),
-    **dict.fromkeys(("verify_state_load", "replay_align"), "0"),
+    **dict.fromkeys(("verify_state_load", "replay_align", "create_only"), "0"),
     **dict.fromkeys(("trim_backlog", "trim_backlog_batch", "sync_file_range", "ramp_size"), "0"),
     **dict.fromkeys(
         ("zone_reset_threshold", "zone_reset_frequency", "random_sequence_stride"), "0"

@@ -44,6 +44,7 @@ from spekctl.fio.options import (
     RANDOM,
     REFUSED,
     SEQUENTIAL,
+    STATE,
     SYNCHRONOUS,
     TRIM,
     TRIM_AND_WRITE,
@@ -629,7 +630,7 @@ def _command_line(options: Reader, plan: Plan) -> None:
         plan.not_needed |= {
             name: NOT_VERIFIED.removeprefix("nothing: ")
             for name, why in plan.not_needed.items()
-            if why == VERIFIED
+            if why in (VERIFIED, STATE)
         }
     elif options.flag("verify_fatal"):
         plan.differs(FATAL)

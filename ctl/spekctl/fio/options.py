@@ -81,6 +81,7 @@ _TIME = "every I/O is timed"
 _EXIT = "the jobs that it ends are alike, or have the shortest of their times"
 _THREAD = "the load is one kernel thread per CPU"
 _RING = "there are no system calls to save"
+STATE = "`spekctl run --verify-state FILE` saves it, for `spekctl verify`"
 VERIFIED = "with --verify, blocks are stamped and checked wherever they are read, and at the end"
 _LIMITS = "the device says how many zones may be open; leave it out"
 _PROCESS = "the load is in the kernel, not in a process; leave it out"
@@ -102,10 +103,10 @@ NOT_NEEDED: dict[str, str] = {
         ("mem", "iomem", "mem_align", "iomem_align", "lockmem", "hugepage-size"), _MEMORY
     ),
     **dict.fromkeys(
-        ("create_serialize", "create_fsync", "create_on_open", "create_only", "unlink", "pre_read"),
+        ("create_serialize", "create_fsync", "create_on_open", "unlink", "pre_read"),
         _FILES,
     ),
-    **dict.fromkeys(("fallocate", "overwrite", "openfiles", "opendir"), _FILES),
+    **dict.fromkeys(("fallocate", "overwrite", "openfiles"), _FILES),
     **dict.fromkeys(("invalidate", "fadvise_hint", "uncached"), _CACHE),
     **dict.fromkeys(("end_fsync", "fsync_on_close"), "a run sends the flushes of its streams only"),
     **dict.fromkeys(("group_reporting", "new_group", "percentile_list", "stats", "eta"), _REPORT),
@@ -123,7 +124,8 @@ NOT_NEEDED: dict[str, str] = {
     "block_error_percentiles": "errors are counted",
     **dict.fromkeys(("verify_fatal", "verify_dump", "verify_interval", "verify_offset"), VERIFIED),
     **dict.fromkeys(("verify_pattern", "verify_async", "verify_async_cpus"), VERIFIED),
-    **dict.fromkeys(("verify_backlog", "verify_backlog_batch", "verify_state_save"), VERIFIED),
+    **dict.fromkeys(("verify_backlog", "verify_backlog_batch"), VERIFIED),
+    "verify_state_save": STATE,
     "serialize_overlap": "with --verify, a block has one write in flight",
     "trim_verify_zero": "what a discarded block holds is not checked",
     **dict.fromkeys(("lockfile", "unique_filename", "unlink_each_loop"), _FILES),
@@ -168,7 +170,8 @@ NOT_NEEDED: dict[str, str] = {
 }
 
 REFUSED: dict[str, str] = {
-    **dict.fromkeys(("directory", "filename_format", "file_append"), _FILES_ONLY),
+    **dict.fromkeys(("directory", "filename_format", "file_append", "opendir"), _FILES_ONLY),
+    "create_only": "fio creates files and sends no I/O; leave it out to run the job",
     **dict.fromkeys(("replay_scale", "replay_align", "replay_skip"), _REPLAY),
     "merge_blktrace_file": _REPLAY,
     **dict.fromkeys(("merge_blktrace_scalars", "merge_blktrace_iters"), _REPLAY),
@@ -189,7 +192,10 @@ REFUSED: dict[str, str] = {
     "flow_watermark": "a flow has weights only, as in fio 3.33; leave it out",
     "thinkcycles": "a pause does not spin; leave it out",
     "random_sequence_stride": "the order of blocks is spek's own; leave it out",
-    "verify_state_load": "check the state of an earlier run with `spekctl verify`",
+    "verify_state_load": (
+        "give the run that writes --verify-state FILE, and check it with `spekctl verify --from"
+        " FILE`"
+    ),
     "sync_file_range": "there is no page cache to write back; leave it out",
     "write_barrier": "give fsync=N for flushes",
     **dict.fromkeys(("trim_backlog", "trim_backlog_batch"), _NO_TRIMS),

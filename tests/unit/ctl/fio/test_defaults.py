@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from lib.ctl.fio_jobs import fio, plan
+from lib.ctl.fio_jobs import fio, issued_by_fio, plan
 
 from spekctl.fio import defaults
 from spekctl.fio import job as fio_job
@@ -31,7 +33,7 @@ DIFFERENT = (
 # Those whose value is a text, or has no value that is off.
 NO_DEFAULT = frozenset(
     (
-        *("directory", "replay_redirect", "replay_skip", "merge_blktrace_file"),
+        *("directory", "opendir", "replay_redirect", "replay_skip", "merge_blktrace_file"),
         *("merge_blktrace_scalars", "merge_blktrace_iters"),
         *("profile", "cgroup", "cgroup_weight", "cmdprio_bssplit", "cmdprio_class"),
     )
@@ -118,3 +120,16 @@ def test_an_amount_of_0_is_not_given() -> None:
     for name in ("size", "io_size", "filesize"):
         planned = plan(rw="read", runtime=5, **{name: 0})
         assert planned.mapped[name] == defaults.ALL and "range" not in planned.streams[0]
+
+
+def test_a_job_of_which_fio_sends_no_io_is_refused(tmp_path: Path) -> None:
+    assert not issued_by_fio(tmp_path, "--rw=write --size=64k --create_only=1", 1 << 20)
+    assert issued_by_fio(tmp_path, "--rw=write --size=64k --create_only=0", 1 << 20)
+    (reason,) = fio_job.refusals(Job("j", {"direct": "1", "create_only": "1"}), False)
+    assert reason == "create_only: fio creates files and sends no I/O; leave it out to run the job"
+    assert fio_job.refusals(Job("j", {"direct": "1", "create_only": "0"}), False) == []
+
+
+def test_a_folder_of_files_is_refused() -> None:
+    (reason,) = fio_job.refusals(Job("j", {"direct": "1", "opendir": "/srv"}), False)
+    assert reason.startswith("opendir: spek loads block devices, not files")

@@ -172,4 +172,11 @@ def test_options_that_refine_verify_count_beside_a_pattern() -> None:
     options: dict[str, str | None] = {"direct": "1", "verify_state_load": "1"}
     assert fio_job.refusals(Job("j", options), False) == []
     (reason,) = fio_job.refusals(Job("j", {**options, "verify_pattern": "0xff"}), False)
-    assert reason.startswith("verify_state_load: ")
+    assert reason.startswith("verify_state_load: give the run that writes --verify-state FILE")
+
+
+def test_the_state_of_written_blocks_is_saved_by_an_option_of_the_run() -> None:
+    saved = plan(rw="write", size="1m", verify="crc32c", verify_state_save=1)
+    assert saved.not_needed["verify_state_save"].startswith("`spekctl run --verify-state FILE`")
+    unchecked = plan(rw="write", size="1m", verify_state_save=1)
+    assert unchecked.not_needed["verify_state_save"] == "no block of this run is checked"
