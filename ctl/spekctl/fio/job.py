@@ -218,6 +218,7 @@ def plan_of(
     if _is_cached(job.options):
         plan.differs(CACHE)
     _not_done(options, plan)
+    around.report(options, plan, clones)
     _flow(options, plan, clones)
     ends.set_limits(options, plan, clones)
     if clones > 1 and any("--stop-when" in text and "<" in text for text in plan.command_line):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lib.ctl.fio_jobs import fio, plan
 
 from spekctl.fio import around, convert
 from spekctl.workload.imported import Imported
@@ -73,3 +74,56 @@ def test_a_job_of_several_steps_has_its_commands_around_all_of_them(tmp_path: Pa
         for part in parts
     ]
     assert told == [["exec_prerun"], [], ["exec_postrun"]]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "with_it", "told"),
+    [
+        ("pre_read", 1, {}, around.PRE_READ),
+        ("hipri_percentage", 50, {"hipri": 1}, around.POLLED),
+        ("verify_backlog", 8, {"rw": "write", "verify": "crc32c"}, around.BACKLOG),
+        ("ignore_error", "EIO", {}, around.LISTED),
+        ("scramble_buffers", 0, {"rw": "write"}, around.SAME_DATA.format("block")),
+        (
+            *("scramble_buffers", 0, {"rw": "randrw", "iodepth": 4, "numjobs": 2}),
+            around.SAME_DATA.format("8 blocks"),
+        ),
+    ],
+)
+def test_what_is_not_done_is_reported(
+    option: str, value: object, with_it: dict[str, object], told: str
+) -> None:
+    assert told in plan(**with_it, **{option: value}).differences
+    assert told not in plan(**with_it).differences
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"pre_read": 0},
+        {"hipri_percentage": 50},
+        {"hipri": 1, "hipri_percentage": 100},
+        {"verify_backlog": 8},
+        {"verify": "crc32c", "rw": "write", "verify_backlog": 0},
+        {"ignore_error": "EIO", "continue_on_error": "all"},
+        {"scramble_buffers": 0},
+        {"scramble_buffers": 1, "rw": "write"},
+        {"scramble_buffers": 0, "rw": "write", "refill_buffers": 1},
+        {"scramble_buffers": 0, "rw": "write", "zero_buffers": None},
+        {"scramble_buffers": 0, "rw": "write", "buffer_pattern": "0xff"},
+        {"scramble_buffers": 0, "rw": "write", "verify": "crc32c"},
+    ],
+)
+def test_nothing_is_reported_of_options_without_effect(options: dict[str, object]) -> None:
+    texts = (around.PRE_READ, around.POLLED, around.BACKLOG, around.LISTED, around.SAME_DATA[:40])
+    assert not [text for text in plan(**options).differences if text.startswith(texts)]
+
+
+@pytest.mark.parametrize(("options", "count"), [("", 256), ("--scramble_buffers=0", 4)])
+def test_fio_writes_the_same_blocks_again_unless_it_scrambles_them(
+    tmp_path: Path, options: str, count: int
+) -> None:
+    words = "--name=a --filename=f --rw=write --bs=4k --size=1m --ioengine=libaio --iodepth=4"
+    assert fio(*words.split(), *options.split(), folder=tmp_path).returncode == 0
+    data = (tmp_path / "f").read_bytes()
+    assert len({data[place : place + 4096] for place in range(0, len(data), 4096)}) == count
