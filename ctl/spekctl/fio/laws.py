@@ -9,7 +9,8 @@ from typing import Any
 
 from spekctl import units
 from spekctl.errors import UsageError, at
-from spekctl.fio import values
+from spekctl.fio import ends, values
+from spekctl.fio import sizes as block_sizes
 from spekctl.fio.plan import Plan, Reader
 
 LAW = "the same law as fio's, but other blocks are the frequent ones"
@@ -19,6 +20,10 @@ APART = (
 HASHED = (
     "random_distribution: the center is left out; fio has the most frequent block there and"
     " scatters the others over the range by a hash, and here all are scattered"
+)
+UNITS = (
+    "random_distribution: I/Os are within the range; fio draws places in blocks of {} and aligns"
+    " them to {}, so that it {}"
 )
 # fio adds up twelve uniform numbers, whatever the deviation, and moves the sum by up to half of it.
 BELL = Fraction(1, 12)
@@ -40,9 +45,25 @@ def of_job(options: Reader, plan: Plan, base: int, direction: int) -> dict[str, 
         plan.differs(HASHED)
     if law["pattern"] != "zoned":
         plan.differs(LAW)
+        _check_units(options, plan, base, direction)
     if law["pattern"] == "normal":
         plan.differs(SUM)
     return law
+
+
+def _check_units(options: Reader, plan: Plan, base: int, direction: int) -> None:
+    """Report a law that fio applies to another range than that of the job: it numbers blocks of
+    the smallest size of reads and writes, and takes a number for one of aligned blocks."""
+    least = block_sizes.smallest(options, base)
+    unit, align = min(least[:2]), ends.alignments(options, base)[direction] or least[direction]
+    if align != unit:
+        places = units.format_bytes(unit), units.format_bytes(align)
+        effect = (
+            "uses the beginning of the range only"
+            if align < unit
+            else "ends at the first one beyond the range"
+        )
+        plan.differs(UNITS.format(*places, effect))
 
 
 def has_own_places(options: Reader) -> bool:

@@ -161,3 +161,22 @@ def test_a_sequencer_that_repeats_each_place_is_refused(tmp_path: Path) -> None:
         imported(tmp_path, text.replace("identical", "same"))
     runs = imported(tmp_path, text.replace("identical", "sequential"))
     assert tables(runs)["stream"][0]["pattern"] == "runs"
+
+
+@pytest.mark.parametrize(
+    ("options", "told", "ios", "furthest"),
+    [
+        ("bs=8k\nblockalign=4k\n", "uses the beginning of the range only", 128, 1 << 19),
+        ("bs=4k,8k\n", "ends at the first one beyond the range", 100, 1 << 20),
+        ("bs=4k\nblockalign=8k\n", "ends at the first one beyond the range", 100, 1 << 20),
+    ],
+)
+def test_fio_applies_a_law_to_blocks_of_one_size_and_aligns_them_to_another(
+    tmp_path: Path, options: str, told: str, ios: int, furthest: int
+) -> None:
+    text = HEAD + "rw=randrw\nsize=1m\nnorandommap\nrandom_distribution=zipf:1.1\n" + options
+    (clone,) = places(tmp_path, text)
+    assert len(clone) <= ios and max(place for _, place in clone) < furthest
+    assert any(text.endswith(told) for text in imported(tmp_path, text).differences)
+    plain = imported(tmp_path, text.replace(options, "bs=8k\n"))
+    assert not any("draws places in blocks" in text for text in plain.differences)
