@@ -425,6 +425,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                     plan.differs(zones.LAST_ZONE)
             if increment and first + members > 1:
                 places.move_to_clones(stream, first, members, increment, in_per_cent)
+                places.end_with_file(options, stream, base)
             places.end_with_device(stream)
             amount = "size" if options.text("filesize") is None else "filesize"
             if count_of_devices > 1:

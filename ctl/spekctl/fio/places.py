@@ -58,13 +58,18 @@ def region(options: Reader, base: int) -> dict[str, Any]:
     filesize = options.value("filesize", values.size, base)
     options.went("filesize", "stream.range")
     if filesize is not None:
-        # filesize is the end of the region, from the start of the device; size is an amount.
+        # filesize is the end of the region, from the start of the device; a size in bytes is an
+        # amount, and one in per cent is of filesize.
         start = fields.get("start", 0)
         if isinstance(start, str):
             raise UsageError("filesize: the offset is in per cent; write it in bytes")
         if filesize <= start:
             raise UsageError("filesize: the offset must be below it")
+        share = str(fields.get("range", "")).removesuffix("%")
+        in_per_cent = isinstance(fields.get("range"), str)
         fields["range"] = filesize - start
+        if in_per_cent:
+            fields["range"] = min(fields["range"], filesize * int(share) // 100)
     return fields
 
 
@@ -118,6 +123,17 @@ def move_to_clones(
             "offset_increment: more clones than there can be streams need a size in the same unit,"
             " bytes or per cent"
         )
+
+
+def end_with_file(options: Reader, stream: dict[str, Any], base: int) -> None:
+    """Cut the range of a clone off at filesize, as fio does."""
+    end = options.value("filesize", values.size, base)
+    start, size = stream.get("start"), stream.get("range")
+    if not end or not isinstance(start, int) or not isinstance(size, int):
+        return
+    if start >= end:
+        raise UsageError("offset_increment: a clone begins at filesize or beyond it")
+    stream["range"] = min(size, end - start)
 
 
 def end_with_device(stream: dict[str, Any]) -> None:

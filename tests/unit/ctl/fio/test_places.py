@@ -328,3 +328,25 @@ def test_clones_start_per_cent_after_one_another(tmp_path: Path) -> None:
         assert fio("--name=a", "--thread", *words).returncode == 0
         lines = [line.split() for line in log.read_text().splitlines()]
         assert sorted(int(line[3]) // 4096 for line in lines if line[2:3] == ["write"]) == starts
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--rw=randread --bs=8k --size=33% --filesize=512k",
+        "--rw=randwrite --bs=4k --size=50% --filesize=512k --offset=64k",
+        "--rw=randread --bs=4k --size=90% --filesize=512k --offset=256k",
+        "--rw=read --size=64k --filesize=300k --numjobs=2 --offset_increment=128k --loops=3",
+        "--rw=read --bs=4k --filesize=400k --numjobs=3 --offset_increment=100k --size=100k",
+    ],
+)
+def test_filesize_ends_the_range_of_each_clone_as_in_fio(tmp_path: Path, words: str) -> None:
+    options = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{options}\n")
+    seen, by_fio = issued_by_import(converted, 1 << 20), issued_by_fio(tmp_path, words, 1 << 20)
+    assert {place for _, place, _ in seen} == {place for _, place, _ in by_fio}
+
+
+def test_a_clone_that_begins_beyond_filesize_is_refused() -> None:
+    with pytest.raises(UsageError, match="offset_increment: a clone begins at filesize or beyond"):
+        plan(rw="read", filesize="256k", numjobs=3, offset_increment="128k")
