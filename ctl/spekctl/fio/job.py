@@ -419,7 +419,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 stream["align"] = aligns[place]
             elif kind in RANDOM:
                 places.align_to_smallest(stream, least[place])
-            if mode == "strided" and stream["pattern"] == "strided":
+            if mode == "strided" and stream["pattern"] in ("strided", "sequential"):
                 places.extend_zones(stream, plan)
                 if "zone_size" in stream:
                     plan.differs(zones.LAST_ZONE)

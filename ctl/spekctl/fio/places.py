@@ -147,7 +147,9 @@ def extend_zones(stream: dict[str, Any], plan: Plan) -> None:
     """Extend the zones of zonemode=strided to the end of the device, as in fio, where the size is
     the number of bytes to transfer, gaps not included."""
     start, size = stream.get("start", 0), stream.get("range", 0)
-    if isinstance(size, int) or start in (0, "0%"):
+    # Passes of a sequential stream end at its size in per cent, those of zones in zones.
+    from_start = stream["pattern"] == "strided" and start in (0, "0%")
+    if isinstance(size, int) or from_start:
         stream.pop("range", None)
     else:
         plan.differs(ZONES_END)

@@ -12,11 +12,20 @@ from typing import Any
 import pytest
 from lib.core.config import core_of
 from lib.core.spekcore import Generator
-from lib.ctl.fio_jobs import HEAD, imported, plan, sequence_by_fio, stream, tables
+from lib.ctl.fio_jobs import (
+    HEAD,
+    imported,
+    issued_by_fio,
+    issued_by_import,
+    plan,
+    sequence_by_fio,
+    stream,
+    tables,
+)
 from lib.ctl.resolved import DISK
 
 from spekctl.errors import UsageError
-from spekctl.fio import zones
+from spekctl.fio import places, zones
 from spekctl.workload.imported import Imported
 from spekctl.workload.layout import Target
 from spekctl.workload.options import Options
@@ -308,3 +317,17 @@ def test_zones_of_no_mode_have_no_effect() -> None:
 def test_what_zones_do_not_have_is_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
         plan(**options)
+
+
+@pytest.mark.parametrize("words", ["--loops=3", "--io_size=512k", "--loops=2 --offset=128k", ""])
+def test_zones_without_gaps_continue_beyond_the_size_as_in_fio(tmp_path: Path, words: str) -> None:
+    words = f"--rw=read --bs=8k --size=128k --zonemode=strided --zonesize=16k {words}"
+    options = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{options}\n")
+    assert issued_by_import(converted, 1 << 20) == issued_by_fio(tmp_path, words, 1 << 20)
+
+
+def test_zones_without_gaps_in_a_part_of_the_device_stay_there() -> None:
+    planned = plan(rw="read", zonemode="strided", zonesize="16k", size="50%")
+    assert planned.streams[0]["range"] == "50%" and planned.passes == 1
+    assert places.ZONES_END in planned.differences
