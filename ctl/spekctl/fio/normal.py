@@ -14,7 +14,7 @@ from spekctl import units
 from spekctl.errors import UsageError, at
 from spekctl.fio import arrivals, devices, readings, replay, values, zones
 from spekctl.fio.jobfile import Job
-from spekctl.fio.options import TRIM, engine_of, waiting
+from spekctl.fio.options import RANDOM, TRIM, engine_of, waiting
 from spekctl.workload.values import IO_BYTES_MAX, SECTOR
 
 BLOCKS = Path("/sys/class/block")
@@ -25,6 +25,10 @@ _LARGE = ("read", "write", "rw", "readwrite", "trim", "randread", "randwrite", "
 _DEPTHS = (
     *("iodepth", "iodepth_batch", "iodepth_batch_complete_min", "iodepth_batch_complete_max"),
     "iodepth_low",
+)
+LATER_PASSES = (
+    "percentage_random=0: each pass begins at the start of the range; in fio only the first one"
+    " does, and others begin at a random place"
 )
 NO_ZONES = "a number of zones is 0 bytes in fio without zonemode"
 
@@ -52,6 +56,8 @@ def of(job: Job) -> Normal:
     _device(normal)
     _mode(normal)
     _zones(normal)
+    _order(normal)
+    _generator(normal)
     _delay(normal)
     _depth(normal)
     _pause(normal)
@@ -112,6 +118,55 @@ def _zone_bytes(options: dict[str, str | None]) -> int:
         return int((queue / "chunk_sectors").read_text()) * SECTOR
     except (OSError, ValueError):
         return 0
+
+
+def _shares(options: Mapping[str, str | None], kind: str) -> set[int]:
+    """Per cent of random I/Os, of the directions that a random job has."""
+    with at("percentage_random"):
+        parts = values.by_direction(options.get("percentage_random") or "100")
+        read, write, trim = (values.percent(part or "100") for part in parts)
+    of_kind = {"randread": {read}, "randwrite": {write}, "randtrim": {trim}}
+    return of_kind.get(kind, {read, write})
+
+
+def _order(normal: Normal) -> None:
+    """percentage_random=0: a random job without random I/Os is a sequential one."""
+    options = normal.job.options
+    kind, _, suffix = (options.get("rw") or "read").partition(":")
+    if kind not in RANDOM or suffix or (options.get("zonemode") or "none") != "none":
+        return
+    if not options.get("percentage_random") or _shares(options, kind) != {0}:
+        return
+    options["rw"] = kind.removeprefix("rand")
+    del options["percentage_random"]
+    normal.notes["rw"] = "sequential, as in fio, because percentage_random=0"
+    normal.ignored["percentage_random"] = "stream.pattern"
+    normal.differences.append(LATER_PASSES)
+
+
+def _generator(normal: Normal) -> None:
+    """random_generator=lfsr: fio has no random map then, as the register itself does not repeat a
+    number before all others; random I/Os that others continue may repeat blocks."""
+    options = normal.job.options
+    kind, _, suffix = (options.get("rw") or "read").partition(":")
+    law = options.get("random_distribution") or "random"
+    mode = options.get("zonemode") or "none"
+    if options.get("random_generator") != "lfsr" or kind not in RANDOM or law != "random":
+        return
+    if mode == "zbd":
+        return
+    if (options.get("blockalign") or "").strip("0, "):
+        raise UsageError(
+            "blockalign: with random_generator=lfsr fio counts blocks of another size than it"
+            " aligns to; leave one of the two out"
+        )
+    if suffix not in ("", "1") or _shares(options, kind) != {100}:
+        options.setdefault("norandommap", "1")
+    elif "norandommap" in options:
+        del options["norandommap"]
+        normal.ignored["norandommap"] = (
+            "nothing: with random_generator=lfsr fio repeats no block either way"
+        )
 
 
 def _delay(normal: Normal) -> None:

@@ -24,6 +24,7 @@ MAP = (
     " more and smaller I/Os than their sizes say; here blocks of several sizes may repeat, and no"
     " I/O is shortened"
 )
+RUNS = "runs start anywhere; fio starts them where its random map has not been"
 PARTLY = (
     "percentage_random: random I/Os may repeat blocks; fio's random I/Os, but not its sequential"
     " I/Os, avoid blocks done before"
@@ -158,7 +159,9 @@ def extend_zones(stream: dict[str, Any], plan: Plan) -> None:
 def align_to_smallest(stream: dict[str, Any], smallest: int) -> None:
     """Align random I/Os to the smallest block of their direction, as in fio, if the default
     alignment of their sizes differs."""
-    continues = "sequential" in stream or stream["pattern"] in ("runs", "once", "write-pointer")
+    continues = "sequential" in stream or stream["pattern"] in (
+        *("runs", "once", "write-pointer", "sequential"),
+    )
     if not continues and math.gcd(*(size for size, _ in ends.mix_of(stream))) != smallest:
         stream["align"] = smallest
 
@@ -270,9 +273,10 @@ def pattern(
             if options.text(name) not in (None, usual):
                 raise UsageError(f"{name}: runs start at uniformly distributed places")
         if count > 1:
-            if len(mix) > 1 and ends.has_map(options, base):
-                plan.differs(MAP)
-            plan.differs("runs start anywhere; fio starts them where its random map has not been")
+            if ends.has_map(options, base):
+                plan.differs(RUNS)
+                if len(mix) > 1:
+                    plan.differs(MAP)
             return {"pattern": "runs", "run_length": _run_length(plan, int(count), mix)}
     random = options.value(
         "percentage_random", lambda text: values.percent(values.by_direction(text)[direction])
@@ -284,8 +288,10 @@ def pattern(
             raise UsageError("percentage_random: only uniform I/Os can continue the one before")
         return law
     with_map = ends.has_map(options, base)
+    if random == 0:
+        return {"pattern": "sequential"}
     if random not in (None, 100):
-        if with_map and random:
+        if with_map:
             plan.differs(MAP if len(sizes) > 1 else PARTLY)
         return {"pattern": "uniform", "sequential": f"{100 - int(random)}%"}
     options.went("norandommap", "stream.pattern")

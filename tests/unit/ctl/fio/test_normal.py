@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lib.ctl.fio_jobs import fio, imported, plan, tables
+from lib.ctl.fio_jobs import (
+    HEAD,
+    fio,
+    imported,
+    issued_by_fio,
+    issued_by_import,
+    plan,
+    sequence_by_fio,
+    tables,
+)
 
 from spekctl.errors import UsageError
 from spekctl.fio import arrivals, normal
@@ -341,3 +350,96 @@ def test_batches_have_as_many_times_the_ios(options: dict[str, Any], count: int)
 def test_no_option_is_reported_that_the_file_lacks(options: dict[str, str | None]) -> None:
     planned = fio_job.plan_of(Job("j", options))
     assert planned.mapped.keys() | planned.not_needed.keys() == options.keys()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--rw=randread",
+        "--rw=randwrite --size=512k --offset=64k",
+        "--rw=randread --norandommap",
+        "--rw=randread --percentage_random=0,50",
+        "--rw=randread --random_distribution=zipf:1.1",
+        "--rw=randwrite --bs=8k --blockalign=2k",
+    ],
+)
+def test_a_random_job_without_random_ios_is_sequential_as_in_fio(
+    tmp_path: Path, words: str
+) -> None:
+    words = words if "percentage_random" in words else f"{words} --percentage_random=0"
+    options = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{options}\n")
+    (only,) = tables(converted)["stream"]
+    assert only["pattern"] == "sequential"
+    assert converted.mapped["rw"].endswith("; sequential, as in fio, because percentage_random=0")
+    assert converted.mapped["percentage_random"] == "stream.pattern"
+    assert issued_by_import(converted, 1 << 20) == issued_by_fio(tmp_path, words, 1 << 20)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["loops=2", "norandommap=1", "blockalign=2k", "random_generator=lfsr", "io_size=2m"],
+)
+def test_later_passes_begin_at_a_random_place_in_fio(tmp_path: Path, option: str) -> None:
+    words = "--rw=randread --bs=4k --percentage_random=0"
+    words += "" if option in ("loops=2", "io_size=2m") else " --loops=2"
+    blocks = [place for _, place, _ in sequence_by_fio(tmp_path, f"{words} --{option}", 1 << 20)]
+    assert blocks[:256] == [*range(0, 1 << 20, 4096)] and blocks[256:] != blocks[:256]
+    name, _, value = option.partition("=")
+    planned = plan(rw="randread", percentage_random=0, **{name: value})
+    assert normal.LATER_PASSES in planned.differences
+    assert normal.LATER_PASSES not in plan(rw="randread", percentage_random=1).differences
+
+
+def test_a_direction_without_random_ios_is_sequential() -> None:
+    reads, writes = plan(rw="randrw", percentage_random="0,100", size="1m").streams
+    assert (reads["pattern"], writes["pattern"]) == ("sequential", "once")
+    reads, writes = plan(rw="randrw", percentage_random="0", size="1m").streams
+    assert (reads["pattern"], writes["pattern"]) == ("sequential", "sequential")
+    assert plan(rw="randread", percentage_random="0").streams[0]["pattern"] == "sequential"
+    (half,) = plan(rw="randread", percentage_random="50").streams
+    assert (half["pattern"], half["sequential"]) == ("uniform", "50%")
+
+
+LFSR = "--rw=randread --random_generator=lfsr --norandommap"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("--bs=4k", "--bs=8k --size=512k --offset=256k", "--loops=2", "--rw=randwrite"),
+        *("--io_size=2m", "--zonemode=strided --zonesize=16k", "--randrepeat=0"),
+    ],
+)
+def test_a_shift_register_repeats_no_block_without_a_map_either(tmp_path: Path, words: str) -> None:
+    words = f"{LFSR} {words}"
+    options = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{options}\n")
+    assert converted.mapped["norandommap"].startswith("nothing: with random_generator=lfsr")
+    by_fio = issued_by_fio(tmp_path, words, 1 << 20)
+    assert issued_by_import(converted, 1 << 20) == by_fio and len(set(by_fio.values())) == 1
+
+
+@pytest.mark.parametrize("words", ["--rw=randread:4", "--rw=randread --percentage_random=50"])
+def test_ios_that_continue_those_of_a_shift_register_may_repeat_blocks(
+    tmp_path: Path, words: str
+) -> None:
+    by_fio = issued_by_fio(tmp_path, f"{words} --bs=4k --random_generator=lfsr", 1 << 20)
+    assert by_fio.total() == 256 and len(by_fio) < 200
+    options = "\n".join(word.removeprefix("--") for word in words.split())
+    converted = imported(tmp_path, f"{HEAD}{options}\nrandom_generator=lfsr\n")
+    (only,) = tables(converted)["stream"]
+    assert only.get("pattern") == ("runs" if ":" in words else None)
+    assert "norandommap" not in converted.mapped
+    assert not any("random map" in text for text in converted.differences)
+
+
+def test_blocks_of_a_shift_register_are_as_large_as_they_are_aligned(tmp_path: Path) -> None:
+    words = "--rw=randread --bs=4k --random_generator=lfsr --blockalign={}"
+    (tmp_path / "large").mkdir()
+    assert not issued_by_fio(tmp_path / "large", words.format("8k"), 1 << 20)
+    by_fio = issued_by_fio(tmp_path, words.format("2k"), 1 << 20)
+    assert max(place for _, place, _ in by_fio) < 1 << 19
+    with pytest.raises(UsageError, match="blockalign: with random_generator=lfsr fio counts"):
+        plan(rw="randread", random_generator="lfsr", blockalign="2k")
+    assert plan(rw="read", random_generator="lfsr", blockalign="2k").streams
