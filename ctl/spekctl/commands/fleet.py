@@ -19,6 +19,7 @@ from spekctl.commands.options import DURATION, FilePath
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
+    from spekctl.documents.plan import PlanFile
     from spekctl.fleet.coordinator import Coordinator
     from spekctl.fleet.plan import Plan
     from spekctl.run.job import Interrupts
@@ -187,12 +188,11 @@ def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
 
     Versions, modules, devices and clocks of all hosts that have joined; they end afterwards.
     """
-    from spekctl.fleet import plan
     from spekctl.fleet.outcome import checked_lines
     from spekctl.run.job import Interrupts
 
     need_engine()
-    planned = plan.load(plan_file)
+    planned = _checked(plan_file)
     with (
         Interrupts() as interrupts,
         started(planned, keys_folder, wait_ns, interrupts, "lines", None) as coordinator,
@@ -242,12 +242,14 @@ def run(
     the plan, on all clients, for this run. Loads are those of each client, as in the plan; BSUs are
     a total. What is measured besides, as by --log, --heat-map or the prober, is the plan's.
     """
+    from spekctl.fleet import loads
     from spekctl.run.job import Interrupts
 
     planned = _planned(plan_file, workload, settings, given)
     if dry_run:
         _print_plan(planned)
         return int(ExitCode.OK)
+    loads.check_write(planned)
     exports = options.take_exports(given)
     named = options.files_of_workload(workload) if workload is not None else []
     exports.check_with(output, [plan_file, *named, *planned.inputs])
@@ -298,7 +300,7 @@ def _planned(
     UsageError names the plan's file, if it has the fault."""
     from spekctl import recorded
     from spekctl.errors import at
-    from spekctl.fleet import changes, plan
+    from spekctl.fleet import changes, loads, plan
     from spekctl.workload import options as load_options
 
     context = click.get_current_context()
@@ -310,16 +312,34 @@ def _planned(
     texts = load_options.written(options.take_load(given), names)
     instead = options.load_workload(workload, settings) if workload is not None else None
     if not texts and not settings and instead is None:
-        return plan.load(path)
+        return _checked(path)
     file = plan.read(path)
     own = changes.changed(file, texts, settings if instead is None else ())
+
+    def checked(tables: PlanFile) -> Plan:
+        planned = plan.of(tables, path.parent, instead)
+        loads.check(planned)
+        return planned
+
     try:
-        return plan.of(own, path.parent, instead)
+        return checked(own)
     except UsageError:
         # An error without the command line is the plan's, not its.
         with at(recorded.text(str(path))):
-            plan.of(file, path.parent, instead)
+            checked(file)
         raise
+
+
+def _checked(path: Path) -> Plan:
+    """The plan in a file, for a run of its own workload; UsageError names it."""
+    from spekctl import recorded
+    from spekctl.errors import at
+    from spekctl.fleet import loads, plan
+
+    planned = plan.load(path)
+    with at(recorded.text(str(path))):
+        loads.check(planned)
+    return planned
 
 
 @command.command()

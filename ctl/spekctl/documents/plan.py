@@ -11,6 +11,8 @@ from msgspec import Meta
 
 SCHEMA_FILE = Path(__file__).with_name("plan.schema.json")
 WEIGHT_MAX = 1_000_000
+# What TOML can hold.
+SEED_MAX = (1 << 63) - 1
 
 Share = Literal["split", "overlap"]
 OnLoss = Literal["stop", "continue"]
@@ -56,7 +58,7 @@ class FleetTable(msgspec.Struct, forbid_unknown_fields=True):
     max_skew: Annotated[
         str | None, Meta(description="Largest error of the hosts' clocks, such as 1ms.")
     ] = None
-    seed: Annotated[int, Meta(description="Seed of the fleet.", ge=0, le=(1 << 63) - 1)] = 1
+    seed: Annotated[int, Meta(description="Seed of the fleet.", ge=0, le=SEED_MAX)] = 1
     ssh: Annotated[SshTable, Meta(description="Of hosts that the controller starts over SSH.")] = (
         msgspec.field(default_factory=SshTable)
     )

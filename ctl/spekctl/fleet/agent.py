@@ -23,7 +23,7 @@ from typing import BinaryIO
 import msgspec
 
 from spekctl.errors import ExitCode, RefusedError, SpekError
-from spekctl.fleet import controller, keys, plan, protocol, results
+from spekctl.fleet import controller, keys, loads, plan, protocol, results
 from spekctl.fleet.board import Board, Seen
 from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.plan import Plan
@@ -82,6 +82,7 @@ class FleetDesk:
                     raise RefusedError("this agent already has a run")
                 workload = workload_file.parse(asked.toml)
                 planned = plan.of(asked.plan, instead=workload)
+                loads.check(planned)
                 self._run = threading.Thread(
                     target=self._carry_out, args=(asked, planned), name="run", daemon=True
                 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from spekctl.documents.plan import PlanFile
+from spekctl.documents.plan import SEED_MAX, PlanFile
 from spekctl.errors import UsageError
 from spekctl.workload import options
 
@@ -29,7 +29,7 @@ def changed(file: PlanFile, given: OptionTexts, settings: Sequence[str] = ()) ->
     UsageError if two of @given exclude each other."""
     given = dict(given)
     seed = given.pop("seed", None)
-    load, _ = options.read({"seed": seed} if seed is not None else {})
+    own_seed = file.fleet.seed if seed is None else seed_of(seed)
     for group in _EXCLUSIVE:
         if len(several := [flag for flag in given if flag in group]) > 1:
             raise UsageError(f"--{several[0]} and --{several[1]} exclude each other")
@@ -43,7 +43,15 @@ def changed(file: PlanFile, given: OptionTexts, settings: Sequence[str] = ()) ->
             file.fleet,
             options={**without(file.fleet.options), **given},
             settings=[*file.fleet.settings, *settings],
-            seed=file.fleet.seed if seed is None else load.seed,
+            seed=own_seed,
         ),
         [msgspec.structs.replace(host, options=without(host.options)) for host in file.host],
     )
+
+
+def seed_of(text: object) -> int:
+    """The seed of a fleet that --seed sets."""
+    load, _ = options.read({"seed": text})
+    if not 0 <= load.seed <= SEED_MAX:
+        raise UsageError(f"--seed of a fleet must be 0 to {SEED_MAX}, not {load.seed}")
+    return load.seed

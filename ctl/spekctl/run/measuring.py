@@ -15,6 +15,7 @@ from spekctl.log.place import Place
 from spekctl.power.course import LEAST_NS
 from spekctl.power.meter import PowerOptions
 from spekctl.run.job import Request
+from spekctl.workload.options import Measuring
 
 
 def power_of(
@@ -53,16 +54,33 @@ def _baseline_w(text: str, of_file: bool) -> float:
     return power.measure.total.mean_w
 
 
+def check(wish: Measuring, feeds: tuple[str, ...], interval_ns: int) -> None:
+    """Refuse what no machine makes valid: for runs on machines that have yet to be asked. @feeds:
+    the power feeds that count; @interval_ns: the report interval."""
+    power_of(feeds, wish.power_baseline, wish.no_prober, of_file=False)
+    _check_buffer(wish.log is not None, wish.log_buffer)
+    _check_heat_map(wish.heat_map, interval_ns)
+
+
+def _check_buffer(has_log: bool, buffer: int | None) -> None:
+    if buffer is None:
+        return
+    if not has_log:
+        raise UsageError("--log-buffer needs --log as well")
+    recorder.check_buffer(buffer)
+
+
+def _check_heat_map(wanted: bool, interval_ns: int) -> None:
+    if wanted and not interval_ns:
+        raise UsageError("--heat-map needs report intervals, and --interval 0 has none")
+
+
 def with_log(request: Request, place: Place | None, buffer: int | None) -> Request:
     """The request with a log at @place, if there is one. @buffer: --log-buffer."""
+    _check_buffer(place is not None, buffer)
     if place is None:
-        if buffer is not None:
-            raise UsageError("--log-buffer needs --log as well")
         return request
-    if buffer is None:
-        records = recorder.default_buffer(len(request.config.cpus))
-    else:
-        records = recorder.check_buffer(buffer)
+    records = recorder.default_buffer(len(request.config.cpus)) if buffer is None else buffer
     config = msgspec.structs.replace(request.config, log_records=records)
     return dataclasses.replace(request, config=config, log=place)
 
@@ -70,8 +88,7 @@ def with_log(request: Request, place: Place | None, buffer: int | None) -> Reque
 def with_slices(request: Request, wanted: bool, service: bool = False) -> Request:
     """The request with its response times over time, if they are @wanted, and with @service times
     as well, if it has intervals."""
-    if wanted and not request.config.interval_ns:
-        raise UsageError("--heat-map needs report intervals, and --interval 0 has none")
+    _check_heat_map(wanted, request.config.interval_ns)
     service = service and bool(request.config.interval_ns)
     return dataclasses.replace(request, slices=wanted or service, service_slices=service)
 

@@ -183,7 +183,7 @@ def _decimal(number: int | float | str) -> str:
     return number if isinstance(number, str) else f"{Decimal(repr(number)):f}"
 
 
-def _check_options(name: str, options: Options, alone: bool) -> None:
+def check_options(name: str, options: Options, alone: bool) -> None:
     """Refuse what has no meaning for a trace; @alone: there are no other streams."""
     plain = Options()
     if options.detached:
@@ -217,7 +217,7 @@ def build(
     options, placed = near_devices(given, devices)
     name = workload.workload.name
     others = meaning.beside_trace(workload)
-    _check_options(name, options, not others)
+    check_options(name, options, not others)
     (stream,) = (candidate for candidate in workload.stream if candidate.pattern == "trace")
     source = stream.trace
     assert source is not None

@@ -29,24 +29,37 @@ def check(until: Steady | None, stop_when: Sequence[Threshold], config: RunConfi
     """Refuse endings that this run cannot come to."""
     if until is None and not stop_when:
         return
-    flag = "--until" if until is not None else "--stop-when"
-    if not config.interval_ns:
-        raise UsageError(f"{flag} is judged at each report interval; --interval 0 has none")
+    check_rounds(until, stop_when, config.interval_ns, config.time_ns)
     if config.detached:
         raise UsageError(
-            f"{flag} cannot be combined with --detach: nothing stays attached to the run"
+            f"{_flag(until)} cannot be combined with --detach: nothing stays attached to the run"
         )
     metrics = list(until.metrics) if until is not None else []
     metrics += [part.metric for threshold in stop_when for part in threshold.parts]
     for metric in metrics:
         if metric.side and not _has(config, metric.side):
             raise UsageError(f"{metric}: {config.name} has no {metric.side}s")
-    if until is not None and config.time_ns and config.time_ns < until.window * config.interval_ns:
+
+
+def check_rounds(
+    until: Steady | None, stop_when: Sequence[Threshold], interval_ns: int, time_ns: int
+) -> None:
+    """Refuse endings without a report interval to judge, or with too few of them. @time_ns: length
+    of the measure phase; 0: no time ends it."""
+    if until is None and not stop_when:
+        return
+    if not interval_ns:
+        raise UsageError(f"{_flag(until)} is judged at each report interval; --interval 0 has none")
+    if until is not None and time_ns and time_ns < until.window * interval_ns:
         raise UsageError(
             f"--until: {until.window} rounds of --interval"
-            f" {units.format_duration(config.interval_ns)} are longer than the measure phase,"
-            f" {units.format_duration(config.time_ns)}"
+            f" {units.format_duration(interval_ns)} are longer than the measure phase,"
+            f" {units.format_duration(time_ns)}"
         )
+
+
+def _flag(until: Steady | None) -> str:
+    return "--until" if until is not None else "--stop-when"
 
 
 def chosen(until: Steady | None, config: RunConfig, trace_waits: bool = False) -> Steady | None:

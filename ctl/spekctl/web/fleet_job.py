@@ -16,14 +16,14 @@ import msgspec
 
 from spekctl.documents.plan import PlanFile
 from spekctl.errors import RefusedError, UsageError
-from spekctl.fleet import plan
+from spekctl.fleet import changes, plan
 from spekctl.fleet.plan import Plan
 from spekctl.host import protocol
 from spekctl.host.wire import Part
 from spekctl.web import form
 from spekctl.web.form import Field
 from spekctl.workload import file as workload_file
-from spekctl.workload import options, override
+from spekctl.workload import override
 from spekctl.workload.model import WorkloadFile
 
 # Options that the form of a fleet lacks, and where they are set instead.
@@ -115,8 +115,7 @@ def planned(file: PlanFile, folder: Path, asked: FleetJob) -> tuple[PlanFile, Pl
     given = dict(asked.options)
     seed = file.fleet.seed
     if "seed" in given:
-        load, _ = options.read({"seed": given.pop("seed")})
-        seed = load.seed
+        seed = changes.seed_of(given.pop("seed"))
     workload = _workload_of(file, folder, asked)
     destroy = _destroy_of(file, asked.destroy)
     changed = PlanFile(

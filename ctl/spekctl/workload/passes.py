@@ -39,6 +39,9 @@ def exact(passes: float) -> Fraction:
     """The number as it was written: 0.1 is a tenth."""
     if not math.isfinite(passes) or passes <= 0:
         raise UsageError(f"it is a number above 0, not {passes:g}")
+    if passes > units.U64_MAX:
+        # A pass has one I/O at least, so no device makes this valid.
+        raise UsageError(f"{passes:g} I/Os are too many; at most {units.U64_MAX} are allowed")
     return Fraction(str(passes))
 
 

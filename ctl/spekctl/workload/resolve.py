@@ -82,11 +82,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     ramp_ns, ramp_count = _ramp(workload, options)
     run = workload.run
     writes = any(stream.read_ppm < 1_000_000 for stream in streams)
-    if options.verify and not writes:
-        raise UsageError(
-            f"{workload.workload.name} only reads, so --verify has nothing to compare with; it"
-            " needs a workload that writes"
-        )
+    _check_verify(workload, options, is_reading=not writes)
     for stream in streams:
         if options.verify and stream.own_data:
             raise UsageError(
@@ -118,6 +114,28 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     )
 
 
+def check_load(workload: WorkloadFile, options: Options) -> None:
+    """Refuse what resolve() refuses whatever the devices are, of a workload that replays no trace:
+    for runs whose devices are not known yet."""
+    expanded = rates.expanded(workload)
+    _check_options(expanded, options)
+    _check_stripe(options)
+    _arrivals(expanded, options)
+    _check_verify(workload, options, is_reading=_only_reads(workload))
+
+
+def _only_reads(workload: WorkloadFile) -> bool:
+    return all(read_ppm(stream) == 1_000_000 for stream in workload.stream)
+
+
+def _check_verify(workload: WorkloadFile, options: Options, is_reading: bool) -> None:
+    if options.verify and is_reading:
+        raise UsageError(
+            f"{workload.workload.name} only reads, so --verify has nothing to compare with; it"
+            " needs a workload that writes"
+        )
+
+
 def _check_options(workload: WorkloadFile, options: Options) -> None:
     chosen = [
         f"--{name}" for name in ("bsu", "rate", "depth") if getattr(options, name) is not None
@@ -137,6 +155,7 @@ def _check_options(workload: WorkloadFile, options: Options) -> None:
     if options.count is not None and options.passes is not None:
         raise UsageError("--count and --passes exclude each other")
     if options.passes is not None:
+        _check_passes(workload)
         with at("--passes"):
             passes.exact(options.passes)
     if options.ramp_ns is not None and options.ramp_count is not None:
@@ -164,9 +183,7 @@ def _check_targets(workload: WorkloadFile, targets: Sequence[Target], options: O
         raise UsageError("no device given; name one with --device")
     if len(targets) > TARGETS_MAX:
         raise UsageError(f"{len(targets)} devices given; at most {TARGETS_MAX} are allowed")
-    stripe = options.stripe_bytes
-    if stripe < 512 or stripe & (stripe - 1) or stripe > 1 << 30:
-        raise UsageError("--stripe must be a power of two from 512 bytes to 1 GiB")
+    _check_stripe(options)
     seen: dict[tuple[int, int], str] = {}
     for target in targets:
         number = (target.major, target.minor)
@@ -181,6 +198,20 @@ def _check_targets(workload: WorkloadFile, targets: Sequence[Target], options: O
                 f"--stripe {options.stripe_bytes} is not a multiple of the logical block of"
                 f" {target.path}, {target.logical_block} bytes"
             )
+
+
+def _check_passes(workload: WorkloadFile) -> None:
+    if workload.workload.scale == "bsu":
+        raise UsageError(
+            f"{workload.workload.name} scales by BSU, each with streams of its own over the same"
+            " ranges, so passes has no meaning for it; use count or time"
+        )
+
+
+def _check_stripe(options: Options) -> None:
+    stripe = options.stripe_bytes
+    if stripe < 512 or stripe & (stripe - 1) or stripe > 1 << 30:
+        raise UsageError("--stripe must be a power of two from 512 bytes to 1 GiB")
 
 
 def _walk_style(workload: WorkloadFile, options: Options) -> WalkStyle:
@@ -630,11 +661,7 @@ def _length(
     time_ns = setting("time_ns", options, run) if has_time else 0
     if number is None:
         return time_ns, amount
-    if workload.workload.scale == "bsu":
-        raise UsageError(
-            f"{workload.workload.name} scales by BSU, each with streams of its own over the same"
-            " ranges, so passes has no meaning for it; use count or time"
-        )
+    _check_passes(workload)
     return time_ns, passes.count_of(number, arrivals, streams, workers, zones)
 
 

@@ -159,6 +159,10 @@ def test_options_of_the_command_line_take_the_place_of_those_of_the_plan(
         (("--set", "stream.x.size=4KiB"), "--set stream.x.size=4KiB: there is no stream 'x'"),
         (("--rate", "5", "--depth", "5"), "--rate and --depth exclude each other"),
         (("--verify",), 'verify needs share = "split" in the plan'),
+        (("--rate", "5e20"), "--rate: a rate of 5e+20 is more than 1000000000 I/Os per second"),
+        (("--passes", "5e20"), "--passes: 5e+20 I/Os are too many"),
+        (("--bsu", "5"), "random-read-4k does not scale by BSU"),
+        (("--seed", str(1 << 63)), "--seed of a fleet must be 0 to 9223372036854775807"),
     ],
 )
 def test_what_does_not_go_with_the_plan_is_refused(
@@ -169,6 +173,31 @@ def test_what_does_not_go_with_the_plan_is_refused(
     assert outcome.code == ExitCode.USAGE and sentence in outcome.err
     # The plan has no fault.
     assert "plan.toml" not in outcome.err
+
+
+def test_a_plan_beyond_the_limits_of_a_run_is_refused_before_any_host_is_asked(
+    spekctl: Spekctl, tmp_path: Path
+) -> None:
+    """By the check as well, and without keys or an address to listen at."""
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES, time='60s"\nrate = "5e20'))
+    for words in (("run", "plan.toml", "--dry-run"), ("check", "plan.toml")):
+        outcome = spekctl("fleet", *words)
+        assert outcome.code == ExitCode.USAGE
+        assert outcome.sentence.startswith("plan.toml: --rate: a rate of 5e+20 is more than ")
+    # The command line's options take its place.
+    assert spekctl("fleet", "run", "plan.toml", "--depth", "4", "--dry-run").code == ExitCode.OK
+
+
+def test_a_run_that_writes_needs_write(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES))
+    words = ("fleet", "run", "plan.toml", "random-write-4k")
+    outcome = spekctl(*words)
+    assert outcome.code == ExitCode.REFUSED
+    assert "random-write-4k writes to the devices of all hosts; to allow that, give --write" in (
+        outcome.err
+    )
+    # As on one host, it is shown all the same.
+    assert spekctl(*words, "--dry-run").code == ExitCode.OK
 
 
 @pytest.mark.parametrize("words", [("--rate", "5"), ("--set", "stream.main.size=4KiB")])

@@ -200,6 +200,10 @@ def test_a_plan_that_will_not_do_is_refused_before_anything_listens(tmp_path: Pa
     with fleet(tmp_path) as (agent, _):
         with pytest.raises(HostError, match="unknown key 'x'"):
             agent.helper.ask("start", plan=toml.parse(plan_of([])), toml="x = 1")
+        absurd = toml.parse(plan_of(NAMES, time='20s"\nrate = "5e20'))
+        text = override.to_toml(file.load("random-read-4k"))
+        with pytest.raises(HostError, match="--rate: a rate of 5e\\+20 is more than"):
+            agent.helper.ask("start", plan=absurd, toml=text)
         assert [type(event).__name__ for event in agent.told] == ["Hello"]
         with pytest.raises(HostError, match="there is no run to stop"):
             agent.helper.ask("stop")

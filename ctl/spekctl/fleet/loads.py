@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds the options of a plan to the limits of `spekctl run`, before any host is asked.
+
+What depends on devices, CPUs or memory is checked by the hosts, which have them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from pathlib import Path
+
+from spekctl.errors import RefusedError, UsageError, at
+from spekctl.fleet.plan import Host, Plan, writes
+from spekctl.workload import meaning, resolve
+from spekctl.workload.model import RunDefaults, WorkloadFile
+from spekctl.workload.options import Options, setting
+
+
+def check(plan: Plan) -> None:
+    """UsageError if no device would make the options of a client valid; it names the client if
+    others have different options."""
+    clients = plan.clients
+    alike = all(map(_is_like, clients, clients[1:]))
+    before: Host | None = None
+    for host in clients:
+        # Fleets are large, and most hosts have the options of the one before.
+        if before is None or not _is_like(before, host):
+            with contextlib.nullcontext() if alike else at(f"host '{host.name}'"):
+                _check(plan.workload, host)
+        before = host
+
+
+def check_write(plan: Plan) -> None:
+    """RefusedError if a client writes without --write. Whether a trace does is known to the hosts
+    alone, which have read it."""
+    if meaning.replays(plan.workload) or not writes(plan.workload):
+        return
+    if not all(host.load.write for host in plan.clients):
+        raise RefusedError(
+            f"{plan.workload.workload.name} writes to the devices of all hosts; to allow that,"
+            " give --write, or write = true in the options of the plan"
+        )
+
+
+def _is_like(host: Host, another: Host) -> bool:
+    return _checked_of(host) == _checked_of(another)
+
+
+def _checked_of(host: Host) -> tuple[object, ...]:
+    """What the check looks at: the path of a log, for example, is each host's own."""
+    log = Path() if host.measuring.log is not None else None
+    measuring = dataclasses.replace(host.measuring, log=log)
+    return host.load, measuring, host.power_feeds, bool(host.destroy)
+
+
+def _check(workload: WorkloadFile, host: Host) -> None:
+    # Reading logs and histograms takes numpy, which most commands do not need.
+    from spekctl.run import measuring, until
+
+    load = host.load
+    if meaning.replays(workload):
+        from spekctl.run import replay_request
+
+        alone = not meaning.beside_trace(workload)
+        replay_request.check_options(workload.workload.name, load, alone)
+        time_ns = 0
+    else:
+        resolve.check_load(workload, load)
+        time_ns = _time_ns(workload, load)
+    interval_ns = setting("interval_ns", load, workload.run)
+    until.check_rounds(load.until, load.stop_when or (), interval_ns, time_ns)
+    measuring.check(host.measuring, host.power_feeds, interval_ns)
+    if host.destroy and not load.write:
+        raise UsageError("destroy needs write = true in the options as well")
+
+
+def _time_ns(workload: WorkloadFile, load: Options) -> int:
+    """Length of a measure phase that ends by time alone; 0 if something else may end it."""
+    given = any(getattr(load, name) is not None for name in resolve.ENDS)
+    run = RunDefaults() if given else workload.run
+    counts = [setting(name, load, run) for name in ("count", "passes")]
+    counts += [end for each in workload.arrival for end in (each.count, each.passes)]
+    if any(count is not None for count in counts):
+        return 0
+    time_ns: int = setting("time_ns", load, run)
+    return time_ns
