@@ -355,7 +355,7 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     The results are of `spekctl run` with --start-at, or of fleets. Integers, counts and histogram
     buckets are added, so that the order does not matter. Runs whose measure phases are a second or
     more apart are refused. The exit code is that of `run`: 6 if blocks were wrong, 9 if a host was
-    lost, 1 if one of them failed.
+    lost, 1 if one of them failed, 7 if a clock left max_skew.
     """
     from spekctl.commands.deliver import deliver_result, measured
     from spekctl.documents.result import load_result
@@ -368,9 +368,13 @@ def merge(result_files: tuple[Path, ...], output: Path | None, as_json: bool, **
     result = merging.merge([load_result(path) for path in result_files])
     exports.check_contents(result)
     code = ending.exit_code_of(result, Interrupts())
-    is_lost = any(host.loss is not None for host in result.hosts or ())
-    if is_lost and code is not ExitCode.DATA_ERRORS:
+    hosts = result.hosts or ()
+    if any(host.loss is not None for host in hosts) and code is not ExitCode.DATA_ERRORS:
         code = ExitCode.HOST_LOST
+    for host in hosts:
+        if host.clock.strayed:
+            click.echo(f"spekctl: {host.name}: {host.clock.strayed}", err=True)
+            code = code or ExitCode.LIMIT_MISSED
     with measured(code):
         deliver_result(result, output, as_json, exports)
     return int(code)

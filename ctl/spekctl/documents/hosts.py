@@ -56,6 +56,9 @@ class HostClock(ClockBound, frozen=True):
     after: Annotated[
         ClockLook | None, Meta(description="After the end; null: not known, as of a lost host.")
     ] = None
+    strayed: Annotated[
+        str, Meta(description="How it left max_skew of the plan; empty: it did not, or had none.")
+    ] = ""
 
 
 class HostLoss(Part, frozen=True):

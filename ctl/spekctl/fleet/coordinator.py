@@ -446,12 +446,13 @@ class Coordinator:
             if facts is not None:
                 self._remark_step(part.name, facts.stepped_ns)
         strayed = self._straying.texts
+        told = [f"{name}: {text}" for name, text in strayed.items()]
         for name, part in self.parts.items():
             part.skew_before = self.clocks.known(name)
         interrupted = self.interrupts.exit_code if self.interrupts.count else ExitCode.OK
         code, text = end_of(
             *(self.parts.values(), self._failures(), interrupted),
-            *(self.unreleased, "; ".join(strayed)),
+            *(self.unreleased, "; ".join(told)),
         )
         return Outcome(
             run=self.run_id,
@@ -462,7 +463,7 @@ class Coordinator:
             parts=list(self.parts.values()),
             clock=self._own_bound,
             losses=[part.loss for part in self.parts.values() if part.loss is not None],
-            remarks=[*self._remarks, *strayed, *self._unreleased],
+            remarks=[*self._remarks, *told, *self._unreleased],
             strayed=strayed,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spekctl import units
 from spekctl.errors import ExitCode
@@ -66,7 +66,8 @@ class Outcome:
     clock: Bound
     losses: Sequence[Loss] = ()
     remarks: Sequence[str] = ()
-    strayed: Sequence[str] = ()  # clocks that left max_skew, as sentences
+    # How clocks left max_skew, by the names of their hosts.
+    strayed: Mapping[str, str] = field(default_factory=dict)
 
 
 def end_of(

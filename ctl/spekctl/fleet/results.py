@@ -157,6 +157,7 @@ def facts_of(part: Part, outcome: Outcome) -> HostFacts:
             stepped_ns=facts.stepped_ns if facts is not None else 0,
             before=_look(before, part.skew_before),
             after=_look(facts.clock_after if facts is not None else None, part.skew_after),
+            strayed=outcome.strayed.get(part.name, ""),
         ),
         loss=HostLoss(outcome.start_real_ns + round(loss.at_s * SECOND), loss.reason)
         if loss is not None

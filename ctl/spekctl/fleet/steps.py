@@ -187,7 +187,7 @@ class FleetSteps:
             self._lost = outcome.text
         if outcome.code is ExitCode.DATA_ERRORS:
             self._has_data_errors = True
-        self._strayed += outcome.strayed
+        self._strayed += [f"{name}: {text}" for name, text in outcome.strayed.items()]
         try:
             result = results.of(outcome, plan)
         except SpekError as error:

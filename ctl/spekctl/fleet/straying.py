@@ -41,9 +41,9 @@ class Straying:
         self._texts: dict[str, list[str]] = {}
 
     @property
-    def texts(self) -> list[str]:
-        """A sentence for each host whose clock has left max_skew."""
-        return [f"{name}: {'; '.join(texts)}" for name, texts in self._texts.items()]
+    def texts(self) -> dict[str, str]:
+        """A sentence for each host whose clock has left max_skew, by its name."""
+        return {name: "; ".join(texts) for name, texts in self._texts.items()}
 
     def begin(self) -> None:
         """Another run begins."""

@@ -33,6 +33,7 @@ class Spec:
     skew_ns: int = 0
     boot_ns: int = T0 - 77 * SECOND
     lost_s: int | None = None
+    strayed: str = ""
     watts: float | None = None
     errors: int = 0
     missing: Sequence[int] = ()  # seconds whose row was never read
@@ -148,7 +149,7 @@ def facts_of(spec: Spec, **changes: Any) -> HostFacts:
     loss = None
     if spec.lost_s is not None:
         loss = HostLoss(T0 + spec.lost_s * SECOND, "its connection broke")
-    clock = HostClock(40_000 + abs(spec.skew_ns), "chrony, stratum 3")
+    clock = HostClock(40_000 + abs(spec.skew_ns), "chrony, stratum 3", strayed=spec.strayed)
     facts = HostFacts(spec.name, planned_ns=T0, clock=clock, loss=loss)
     return msgspec.structs.replace(facts, **changes)
 

@@ -422,8 +422,10 @@ def test_no_result_takes_the_place_of_a_workload(
         (Spec("b", lost_s=2), ExitCode.HOST_LOST),
         (Spec("b", wrong=3), ExitCode.DATA_ERRORS),
         (Spec("b", lost_s=2, wrong=3), ExitCode.DATA_ERRORS),
+        (Spec("b", strayed="at the end its clock may be off"), ExitCode.LIMIT_MISSED),
+        (Spec("b", lost_s=2, strayed="at the end its clock may be off"), ExitCode.HOST_LOST),
     ],
-    ids=["complete", "errors", "lost", "wrong", "lost and wrong"],
+    ids=["complete", "errors", "lost", "wrong", "lost and wrong", "strayed", "lost and strayed"],
 )
 def test_a_merge_ends_as_its_runs_did(
     spekctl: Spekctl, tmp_path: Path, spec: Spec, code: ExitCode
@@ -432,6 +434,8 @@ def test_a_merge_ends_as_its_runs_did(
         (tmp_path / f"{each.name}.json").write_bytes(msgspec.json.encode(fleet_of(each)))
     outcome = spekctl("fleet", "merge", "a.json", "b.json")
     assert outcome.code == code, outcome.err
+    if spec.strayed:
+        assert "spekctl: b: at the end its clock may be off" in outcome.err
 
 
 def test_without_the_engine_it_names_the_extra(

@@ -216,6 +216,8 @@ def test_a_clock_that_leaves_max_skew_in_a_step_is_told_and_refuses_the_next(
     assert (host.clock.before.bound_ns, host.clock.after.bound_ns) == (SECOND, 20 * SECOND)
     assert steps.strayed.startswith("a: at the end its clock may be off by 20.0 s (chrony)")
     assert steps.strayed in result.remarks and not steps.lost
+    # A merge with other results has to know as well.
+    assert steps.strayed == f"a: {host.clock.strayed}"
 
 
 def test_a_step_begins_without_the_clocks_of_the_one_before(rig: Rig) -> None:
