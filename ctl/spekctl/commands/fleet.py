@@ -188,11 +188,11 @@ def check(plan_file: Path, keys_folder: Path, wait_ns: int) -> int:
 
     Versions, modules, devices and clocks of all hosts that have joined; they end afterwards.
     """
-    from spekctl.fleet.outcome import checked_lines
+    from spekctl.fleet.examined import checked_lines
     from spekctl.run.job import Interrupts
 
     need_engine()
-    planned = _checked(plan_file)
+    planned = checked(plan_file)
     with (
         Interrupts() as interrupts,
         started(planned, keys_folder, wait_ns, interrupts, "lines", None) as coordinator,
@@ -312,25 +312,25 @@ def _planned(
     texts = load_options.written(options.take_load(given), names)
     instead = options.load_workload(workload, settings) if workload is not None else None
     if not texts and not settings and instead is None:
-        return _checked(path)
+        return checked(path)
     file = plan.read(path)
     own = changes.changed(file, texts, settings if instead is None else ())
 
-    def checked(tables: PlanFile) -> Plan:
+    def within_limits(tables: PlanFile) -> Plan:
         planned = plan.of(tables, path.parent, instead)
         loads.check(planned)
         return planned
 
     try:
-        return checked(own)
+        return within_limits(own)
     except UsageError:
         # An error without the command line is the plan's, not its.
         with at(recorded.text(str(path))):
-            checked(file)
+            within_limits(file)
         raise
 
 
-def _checked(path: Path) -> Plan:
+def checked(path: Path) -> Plan:
     """The plan in a file, for a run of its own workload; UsageError names it."""
     from spekctl import recorded
     from spekctl.errors import at

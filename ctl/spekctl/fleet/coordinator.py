@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from spekctl import __version__, units
 from spekctl.errors import CalledOffError, ExitCode, HostLostError, RefusedError, SpekError
-from spekctl.fleet import carrier, clock, logs, replays, slices, wire
+from spekctl.fleet import carrier, clock, examined, logs, replays, slices, wire
 from spekctl.fleet.carrier import Engine, Happened
 from spekctl.fleet.clock import Bound
 from spekctl.fleet.clocks import HostClocks, Wait
@@ -37,6 +37,7 @@ from spekctl.fleet.straying import Straying
 from spekctl.fleet.wire import Verb
 from spekctl.kernel.records import IntervalRow
 from spekctl.run.beside import Stage, View
+from spekctl.run.conditions import Finding
 from spekctl.run.job import Interrupts
 from spekctl.workload import meaning, override, own_devices
 
@@ -130,10 +131,7 @@ class Coordinator:
         """Refuse hosts that cannot take part, before anything is claimed."""
         self._own_bound = self.bound()
         self._measure_clocks()
-        payloads = {
-            name: wire.encode(wire.Describe(list(part.host.devices), part.host.role))
-            for name, part in self.parts.items()
-        }
+        payloads = {name: _describe(part) for name, part in self.parts.items()}
         answers = self._ask(Verb.DESCRIBE, payloads, wire.Described, self.patience.check_s)
         refusals = []
         for name, described in answers.items():
@@ -147,6 +145,46 @@ class Coordinator:
         refusals += _other_modules(self.parts.values())
         if refusals:
             raise RefusedError("; ".join(refusals))
+
+    def examine(self) -> list[Finding]:
+        """What would stop a run on the hosts of the plan, or skew its results. Hosts that have not
+        joined do not keep the others from being examined, and nothing is claimed."""
+        missing = ""
+        try:
+            self.join()
+        except RefusedError as error:
+            missing = error.message
+        self._own_bound = self.bound()
+        joined = self.engine.hosts()
+        names = [name for name in self.parts if name in joined]
+        wait = self._waiting(self.patience.check_s, 1)
+        self.clocks.measure(names, self.engine.call, wait, missing=set())
+        asked = {
+            name: self.engine.call(name, Verb.DESCRIBE, _describe(self.parts[name]))
+            for name in names
+        }
+        self._wait(asked, self.patience.check_s, 1)
+        self._check_interrupts()
+        told = self.started.troubles() if self.started is not None else {}
+        findings: list[Finding] = []
+        for name, part in self.parts.items():
+            if name not in joined:
+                findings.append(examined.absent(name, told.get(name) or missing))
+                continue
+            findings.append(examined.reached(part, joined[name]))
+            try:
+                part.described = carrier.answer(asked[name], wire.Described)
+            except SpekError as error:
+                findings.append(examined.absent(name, error.message, error.exit_code))
+                continue
+            findings += examined.of_host(
+                *(part, part.described, self.fleet, self.clocks, self.plan.max_skew_ns)
+            )
+            findings += examined.of_claim(self.plan, part, part.described)
+        for text in _other_modules(self.parts.values()):
+            name, _, text = text.partition(": ")
+            findings.append(Finding(name, "version", "stops", text, "", ExitCode.REFUSED))
+        return [*findings, *examined.of_fleet(self.plan, self._devices())]
 
     def logs(self, questions: Mapping[str, wire.Log]) -> dict[str, wire.Logged]:
         """Per-I/O logs of hosts, counted where they lie. SpekError with the sentences of those that
@@ -504,18 +542,10 @@ class Coordinator:
 
     def _refusal(self, part: Part, described: wire.Described) -> str:
         """Why a host cannot take part; empty if it can."""
-        if described.name != part.name:
-            return f"it says that it is {described.name}"
-        if described.fleet != self.fleet:
-            return f"it is of another fleet, {described.fleet}"
-        if refusal := wire.other_version(described):
-            return refusal
-        if described.trouble:
-            return described.trouble
-        for device in described.devices:
-            if device.in_use:
-                return f"{device.path} is in use: {device.in_use}"
-        return self.clocks.refusal(part.name, described.clock, self.plan.max_skew_ns)
+        findings = examined.of_host(
+            *(part, described, self.fleet, self.clocks, self.plan.max_skew_ns)
+        )
+        return next((finding.text for finding in findings if finding.level == "stops"), "")
 
     def _ask(
         self,
@@ -691,6 +721,11 @@ class Coordinator:
                     " host that could not call it off in time may have sent I/O"
                 )
             raise CalledOffError(text, self.interrupts.exit_code)
+
+
+def _describe(part: Part) -> bytes:
+    """The question what a host is."""
+    return wire.encode(wire.Describe(list(part.host.devices), part.host.role))
 
 
 def seeds_of(seed: int) -> frozenset[int]:

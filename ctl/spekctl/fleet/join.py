@@ -51,6 +51,7 @@ class Joined:
             lambda event: host.emit(wire.encode(event)),
             self._give_up,
             self._connect,
+            keys_end_s=round(bundle.ends.timestamp()),
         )
         host = DaskHost(address, bundle, member.answer, patience_s, member.end_counts)
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

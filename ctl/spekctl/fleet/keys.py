@@ -68,11 +68,13 @@ class Revoked:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The keys of a member of a fleet, in a folder, with its list of revoked certificates."""
+    """The keys of a member of a fleet, in a folder, with its list of revoked certificates. @ends:
+    when its certificate expires."""
 
     folder: Path
     own: Identity
     revoked: Revoked
+    ends: datetime.datetime
 
     def context(self, serving: bool, roles: Collection[str]) -> ssl.SSLContext:
         """For connections whose peer has a certificate of this fleet, in one of @roles. UsageError
@@ -159,7 +161,7 @@ def load(folder: Path) -> Bundle:
             f"the certificate of {own.name} in {folder} has expired ({ends:%Y-%m-%d}); make new"
             " keys with `spekctl fleet init`"
         )
-    return Bundle(folder, own, Revoked(folder / "revoked"))
+    return Bundle(folder, own, Revoked(folder / "revoked"), ends)
 
 
 def _check_readable(path: Path) -> None:

@@ -29,6 +29,7 @@ from spekctl.fleet.wire import Phase, Verb
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import IntervalRow
+from spekctl.run.candidates import Candidate
 from spekctl.run.progress import Clock, Figures
 from spekctl.run.rights import Rights
 from spekctl.workload.values import SECTOR
@@ -80,6 +81,7 @@ class Member:
         give_up: Callable[[str], None],
         connect: Callable[[], Kernel] = client.connect,
         leash_s: float | None = None,
+        keys_end_s: int = 0,
     ) -> None:
         """@lend: starts the helper that has root's rights; it is given what to call once that is
         gone. @give_up: called with the reason when this host has no controller any more."""
@@ -89,6 +91,7 @@ class Member:
         self._emit = emit
         self._give_up = give_up
         self._connect = connect
+        self._keys_end_s = keys_end_s
         self._leash_s = LEASH_S if leash_s is None else leash_s
         # Protects @_rights. Starting the helper takes time, in which further questions arrive.
         self._lending = threading.Lock()
@@ -245,13 +248,18 @@ class Member:
             self._settled.notify_all()
 
     def _describe(self, asked: wire.Describe) -> wire.Described:
-        devices, trouble = [], ""
+        devices: list[wire.DeviceSeen] = []
+        feeds: list[str] | None = None
+        trouble, lacks = "", wire.Lack.RIGHTS
         try:
             rights = self._borrow()
+            feeds = _open_feeds()
+            lacks = wire.Lack.MODULE
             if asked.role == "target":
                 _check_prober()
             else:
                 self._connect().close()
+                lacks = wire.Lack.DEVICE
                 devices = _seen(asked.devices, rights)
         except SpekError as error:
             trouble = error.message
@@ -267,6 +275,9 @@ class Member:
             devices=devices,
             clock=clock.bound(),
             trouble=trouble,
+            lacks=lacks if trouble else wire.Lack.NOTHING,
+            feeds=feeds,
+            keys_end_s=self._keys_end_s,
         )
 
     def _count_log(self, asked: wire.Log) -> wire.Logged:
@@ -528,13 +539,19 @@ def _suppress(work: Callable[[], None]) -> None:
 
 
 def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
-    """The devices that a plan names, as this host has them."""
+    """The devices that a plan names, as this host has them; SpekError with a sentence for each
+    that it does not have."""
     from spekctl.run import replay_request
 
-    holders = {candidate.path: candidate.in_use for candidate in rights.candidates()}
-    seen = []
+    listed = {candidate.path: candidate for candidate in rights.candidates()}
+    seen, errors = [], []
     for text in selectors:
-        device = selector.find(text)
+        try:
+            device = selector.find(text)
+        except SpekError as error:
+            errors.append(error)
+            continue
+        candidate = listed.get(device.node)
         seen.append(
             wire.DeviceSeen(
                 selector=text,
@@ -545,13 +562,35 @@ def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
                 logical_block=device.logical_block,
                 zone_bytes=device.zone_bytes,
                 facts=facts_of(device),
-                in_use=holders.get(device.node, ""),
+                in_use=candidate.in_use if candidate is not None else "",
                 discards=replay_request.discards(device),
                 partition=device.partition,
                 start=block_device.start_sector(device) * SECTOR,
+                unwritable=_unwritable(candidate) if candidate is not None else "",
+                data=list(candidate.data or []) if candidate is not None else [],
             )
         )
+    if errors:
+        errors[0].say("; ".join(error.message for error in errors))
+        raise errors[0]
     return seen
+
+
+def _unwritable(candidate: Candidate) -> str:
+    if candidate.read_only:
+        return "it is read-only"
+    return "; ".join(candidate.open_for_writing)
+
+
+def _open_feeds() -> list[str] | None:
+    """Power feeds that are open; None without a prober."""
+    from spekctl.kernel.feeds import PowerLink
+
+    try:
+        with PowerLink() as power:
+            return [feed.name for feed in power.feeds() if feed.is_open]
+    except SpekError:
+        return None
 
 
 def facts_of(device: Device) -> DeviceFacts:

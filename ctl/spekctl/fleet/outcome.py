@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -109,25 +109,3 @@ def _said(part: Part) -> str:
     if part.collected is not None:
         return part.collected.text
     return part.done.text if part.done is not None else ""
-
-
-def checked_lines(parts: Iterable[Part]) -> Iterator[str]:
-    """What the check found out about each host."""
-    for part in parts:
-        described = part.described
-        if described is None:
-            yield f"{part.name}: it has not answered"
-            continue
-        bound_ns = described.clock.bound_ns
-        known = f"within {units.format_ns(bound_ns)}" if bound_ns is not None else "not known"
-        module = f"spek {described.module_version}" if described.module_version else "no spek"
-        yield (
-            f"{part.name}: spekctl {described.version}, {module}, Linux {described.kernel}; clock"
-            f" {known} ({described.clock.source})"
-        )
-        for device in described.devices:
-            state = f"in use: {device.in_use}" if device.in_use else "free"
-            yield (
-                f"  {device.selector}: {device.path}, {units.format_bytes(device.bytes)},"
-                f" serial {device.serial or '-'}, WWN {device.wwn or '-'}; {state}"
-            )

@@ -100,6 +100,11 @@ def _shared(seen: Mapping[str, Sequence[DeviceSeen]]) -> dict[str, dict[str, Dev
 def _check_apart(name: str, devices: Sequence[DeviceSeen]) -> None:
     """UsageError if devices of one host have bytes in common."""
     for before, device in itertools.combinations(devices, 2):
+        number = device.facts.major, device.facts.minor
+        if number == (before.facts.major, before.facts.minor):
+            # By its number, as a disk without a WWN has no other name that all paths share.
+            what = device.identity or f"{number[0]}:{number[1]}"
+            raise UsageError(f"{name}: {device.path} and {before.path} are one device, {what}")
         if device.identity and device.identity == before.identity:
             raise UsageError(
                 f"{name}: {device.path} and {before.path} are one device, {device.identity}"

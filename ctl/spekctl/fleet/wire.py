@@ -24,7 +24,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 11
+PROTOCOL = 12
 # Largest part of a document in one answer, bytes.
 PIECE_BYTES = 256 << 10
 
@@ -61,6 +61,15 @@ class Phase(StrEnum):
     RELEASED = "released"
 
 
+class Lack(StrEnum):
+    """What keeps a host from taking part."""
+
+    NOTHING = ""
+    RIGHTS = "rights"
+    MODULE = "module"
+    DEVICE = "device"
+
+
 class Slice(Part, frozen=True):
     """The part of a device that a host may use."""
 
@@ -78,7 +87,8 @@ class Describe(Part, frozen=True):
 class DeviceSeen(Part, frozen=True):
     """A device of a host. @in_use: why it cannot be tested; empty if it can. @discards: it supports
     discards. @partition: its number, 0 for a whole disk; @start: byte of the disk at which it
-    begins."""
+    begins. @unwritable: why no load may write to it; empty if one may, at least with destroy, which
+    @data needs, the signatures of what is on it."""
 
     selector: str
     path: str
@@ -92,6 +102,8 @@ class DeviceSeen(Part, frozen=True):
     discards: bool
     partition: int
     start: int
+    unwritable: str = ""
+    data: list[str] = []
 
     @property
     def identity(self) -> str:
@@ -118,7 +130,9 @@ def path_of(devices: Sequence[DeviceSeen]) -> dict[str, str]:
 
 
 class Described(Part, frozen=True):
-    """What a host is. @trouble: why it cannot take part; empty if it can."""
+    """What a host is. @trouble: why it cannot take part; empty if it can; @lacks: what it is about.
+    @feeds: open power feeds; None: there is no prober. @keys_end_s: when the host's certificate
+    expires, in seconds of CLOCK_REALTIME; 0: it did not say."""
 
     name: str
     fleet: str
@@ -130,6 +144,9 @@ class Described(Part, frozen=True):
     devices: list[DeviceSeen]
     clock: Bound
     trouble: str = ""
+    lacks: Lack = Lack.NOTHING
+    feeds: list[str] | None = None
+    keys_end_s: int = 0
 
 
 class _Version(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import queue
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -50,7 +51,12 @@ SILENT = object()
 def device(path: str = "/dev/fake0", **changes: Any) -> wire.DeviceSeen:
     """A device of 1 GiB that no other host has."""
     seen = wire.DeviceSeen(path, path, "S1", "", GIB, 512, 0, "", FACTS, True, 0, 0)
-    return msgspec.structs.replace(seen, **changes)
+    seen = msgspec.structs.replace(seen, **changes)
+    if "facts" in changes or (seen.path, seen.partition) == ("/dev/fake0", 0):
+        return seen
+    # Devices with other names are other devices.
+    minor = 8 + zlib.crc32(f"{seen.path} {seen.partition}".encode()) % 1_000_000
+    return msgspec.structs.replace(seen, facts=msgspec.structs.replace(FACTS, minor=minor))
 
 
 @dataclass

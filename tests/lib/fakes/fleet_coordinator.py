@@ -56,9 +56,11 @@ class Rig:
         return self.hosts[name]
 
     def coordinator(self) -> Coordinator:
-        text = PLAN + "\n".join(line for line in self.extra if "[[" not in line)
+        head = PLAN.replace("random-read-4k", self.more.get("workload", "random-read-4k"))
+        text = head + "\n".join(line for line in self.extra if "[[" not in line)
         for name in self.hosts:
             text += f'\n[[host]]\nname = "{name}"\ndevices = ["/dev/fake0"]'
+            text += "\n" + self.more.get("tail", "")
         text += "".join(f"\n{line}" for line in self.extra if "[[" in line)
         return Coordinator(
             plan.parse(text),

@@ -36,11 +36,13 @@ def free_port() -> int:
         return port
 
 
-def controller(hosts: Processes, *words: str, path: Path | None = None) -> subprocess.Popen[str]:
-    """@path: of programs that come before those of the machine."""
+def controller(
+    hosts: Processes, *words: str, path: Path | None = None, group: tuple[str, ...] = ("fleet",)
+) -> subprocess.Popen[str]:
+    """@path: of programs that come before those of the machine; @group: what has the command."""
     before = [str(path)] if path is not None else []
     return subprocess.Popen(
-        [sys.executable, "-m", "spekctl", "fleet", *words],
+        [sys.executable, "-m", "spekctl", *group, *words],
         cwd=hosts.folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -310,6 +312,56 @@ def test_a_check_looks_and_claims_nothing(tmp_path: Path) -> None:
         for name in NAMES:
             hosts.ended(name)
             hosts.check_free(name)
+
+
+def test_the_doctor_examines_hosts_as_a_check_does(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        joined(hosts, "1h")
+        words = ["doctor", "--fleet", "plan.toml", "--keys", "keys/controller", "--json"]
+        with controller(hosts, *words, group=()) as process:
+            out, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.OK, err
+        report = json.loads(out)
+        assert report["would_start"] is True
+        told = {(each["subject"], each["check"]): each["text"] for each in report["findings"]}
+        for name in ("controller", *NAMES):
+            assert told[name, "certificate"].startswith("of this fleet, valid until ")
+        for name in NAMES:
+            assert told[name, "reach"] == "client, joined from 127.0.0.1"
+            assert told[name, "device"].endswith("; free")
+            hosts.ended(name)
+            hosts.check_free(name)
+
+
+def test_the_doctor_names_hosts_that_do_not_join_and_examines_the_rest(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        port = free_port()
+        (tmp_path / "plan.toml").write_text(plan_of(NAMES, port=port))
+        hosts.join(f"tls://127.0.0.1:{port}", "a")
+        words = ["doctor", "--fleet", "plan.toml", "--keys", "keys/controller", "--wait", "10s"]
+        with controller(hosts, *words, group=()) as process:
+            out, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.REFUSED, err
+        assert "stops   reach: b has not joined within 10 s; start `spekctl fleet join`" in out
+        assert "ok      reach: client, joined from 127.0.0.1" in out
+        assert out.endswith("a run would not start\n") or "would not start; " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--fleet", "plan.toml", "--device", "/dev/fake0"), "--device is not given with --fleet"),
+        (("--keys", "keys/controller"), "--keys needs --fleet as well"),
+        (("--wait", "5s"), "--wait needs --fleet as well"),
+        (("--fleet", "plan.toml"), "plan.toml: --rate: a rate of 5e+20 is more than"),
+    ],
+)
+def test_what_the_doctor_cannot_do_over_a_fleet_is_refused(
+    spekctl: Spekctl, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "plan.toml").write_text(plan_of(NAMES, time='60s"\nrate = "5e20'))
+    outcome = spekctl("doctor", *words)
+    assert outcome.code == ExitCode.USAGE and outcome.sentence.startswith(sentence)
 
 
 def test_without_hosts_it_says_who_is_missing(tmp_path: Path) -> None:

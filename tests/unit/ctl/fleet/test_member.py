@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import threading
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from lib.fakes.machine import disk
 from lib.waiting import LONG_S, eventually
 
 from spekctl import __version__
-from spekctl.errors import ExitCode, NoKernelSideError, RefusedError, SpekError
+from spekctl.errors import ExitCode, NoKernelSideError, RefusedError, SpekError, UsageError
 from spekctl.fleet import clock, member, selector, wire
 from spekctl.fleet.clock import Distance
 from spekctl.fleet.wire import Phase
@@ -106,6 +108,56 @@ def test_it_says_why_it_cannot_take_part(rig: Rig, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(rig.member, "_connect", missing)
     described = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
     assert described.trouble == "the kernel module spek is not loaded"
+    assert described.lacks is wire.Lack.MODULE
+
+    def no_sudo(on_end: object) -> Any:
+        raise RefusedError("sudo: a password is required")
+
+    monkeypatch.setattr(rig.member, "_rights", None)
+    monkeypatch.setattr(rig.member, "_lend", no_sudo)
+    described = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
+    assert described.trouble == "sudo: a password is required"
+    assert described.lacks is wire.Lack.RIGHTS
+
+
+def test_it_names_every_device_that_it_does_not_have(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(text: str) -> Any:
+        if text != "wwn:naa.1":
+            raise UsageError(f"there is no {text}")
+        return disk(wwn="naa.1")
+
+    monkeypatch.setattr(selector, "find", find)
+    wanted = ["wwn:naa.2", "wwn:naa.1", "serial:S9"]
+    described = rig.ask("describe", wire.Describe(wanted, "client"), wire.Described)
+    assert described.trouble == "there is no wwn:naa.2; there is no serial:S9"
+    assert described.lacks is wire.Lack.DEVICE
+
+
+def test_it_says_what_a_claim_for_writing_would_meet(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (candidate,) = rig.rights.candidates()
+    feed = SimpleNamespace(name="psu", is_open=True)
+    ended = SimpleNamespace(name="old", is_open=False)
+    power = contextlib.nullcontext(SimpleNamespace(feeds=lambda: [feed, ended]))
+    monkeypatch.setattr("spekctl.kernel.feeds.PowerLink", lambda: power)
+
+    def seen(**changes: Any) -> wire.DeviceSeen:
+        told = dataclasses.replace(candidate, **changes)
+        monkeypatch.setattr(rig.rights, "candidates", lambda: [told])
+        asked_for = wire.Describe(["wwn:naa.1"], "client")
+        described: wire.Described = rig.ask("describe", asked_for, wire.Described)
+        assert (described.feeds, described.lacks) == (["psu"], wire.Lack.NOTHING)
+        (device,) = described.devices
+        return device
+
+    assert (seen().unwritable, seen().data) == ("", [])
+    assert seen(data=["ext4"]).data == ["ext4"]
+    assert seen(data=None, in_use="mounted").data == []
+    assert seen(read_only=True).unwritable == "it is read-only"
+    assert seen(open_for_writing=["dd has it open"]).unwritable == "dd has it open"
 
 
 def test_it_answers_while_its_helper_starts(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from lib.fakes.fleet_coordinator import Rig
 
 from spekctl import __version__
 from spekctl.fleet.clock import Bound
-from spekctl.fleet.outcome import checked_lines
+from spekctl.fleet.examined import checked_lines
 
 
 def test_each_host_has_a_line_and_each_of_its_devices() -> None:
