@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from spekctl.commands import options
 from spekctl.commands.fleet import keys_option, wait_option
+from spekctl.commands.on_hosts import check_without_fleet
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,10 +74,7 @@ def command(
                 "--device is not given with --fleet: the plan has the devices of each host"
             )
         return _show(_of_fleet(fleet_file, keys_folder, wait_ns), as_json, "")
-    context = click.get_current_context()
-    for name, flag in (("keys_folder", "--keys"), ("wait_ns", "--wait")):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UsageError(f"{flag} needs --fleet as well")
+    check_without_fleet()
     advice = "" if devices else "; name a device with --device to have it examined"
     return _show(conditions.examine(conditions.Machine(root), devices), as_json, advice)
 

@@ -7,6 +7,7 @@ import contextlib
 import getpass
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +20,7 @@ from spekctl.commands.options import DURATION, FilePath
 from spekctl.errors import ExitCode, SpekError, UsageError
 
 if TYPE_CHECKING:
+    from spekctl.commands.deliver import Exports
     from spekctl.documents.plan import PlanFile
     from spekctl.fleet.coordinator import Coordinator
     from spekctl.fleet.plan import Plan
@@ -69,8 +71,9 @@ def command() -> None:
     The controller runs as an ordinary user, and so does a worker on each host; only `sudo -n
     spekctl host --stdio` has root's rights there. All connections are TLS, and both sides need keys
     of the same fleet. Hosts with `ssh` in the plan are started by the controller, by the ssh of its
-    user, which is never asked for a password; others by any launcher. `spekctl sweep`, `spc1`,
-    `spc2`, `pts` and `energy emerald` measure the hosts of a plan with --fleet.
+    user, which is never asked for a password; others by any launcher. `spekctl run`, `sweep`,
+    `spc1`, `spc2`, `pts` and `energy emerald` measure the hosts of a plan with --fleet, where loads
+    are totals; `spekctl doctor` examines them.
     ctl/spekctl/fleet/README.md describes plans, phases, and what happens when a host is lost.
     """
 
@@ -242,17 +245,41 @@ def run(
     the plan, on all clients, for this run. Loads are those of each client, as in the plan; BSUs are
     a total. What is measured besides, as by --log, --heat-map or the prober, is the plan's.
     """
+    planned = _planned(plan_file, workload, settings, given)
+    named = options.files_of_workload(workload) if workload is not None else []
+    exports = options.take_exports(given)
+    delivered = Delivered(output, as_json, exports, [plan_file, *named])
+    return carry_out(planned, keys_folder, wait_ns, progress, delivered, dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """Where a result goes, and the files that it must not take the place of."""
+
+    output: Path | None
+    as_json: bool
+    exports: Exports
+    inputs: Sequence[Path]
+
+
+def carry_out(
+    planned: Plan,
+    keys_folder: Path,
+    wait_ns: int,
+    progress: str,
+    delivered: Delivered,
+    dry_run: bool,
+) -> int:
+    """Carry out a plan, or print it, and deliver its result; the exit code."""
     from spekctl.fleet import loads
     from spekctl.run.job import Interrupts
 
-    planned = _planned(plan_file, workload, settings, given)
     if dry_run:
         _print_plan(planned)
         return int(ExitCode.OK)
     loads.check_write(planned)
-    exports = options.take_exports(given)
-    named = options.files_of_workload(workload) if workload is not None else []
-    exports.check_with(output, [plan_file, *named, *planned.inputs])
+    output, exports = delivered.output, delivered.exports
+    exports.check_with(output, [*delivered.inputs, *planned.inputs])
     need_engine()
 
     from spekctl.commands.deliver import deliver_result, measured
@@ -277,7 +304,7 @@ def run(
     try:
         if result is not None:
             with measured(code):
-                deliver_result(result, output, as_json, exports)
+                deliver_result(result, output, delivered.as_json, exports)
     finally:
         # Samples are not lost with a file of the result.
         kept = results.write_reports(outcome, output)

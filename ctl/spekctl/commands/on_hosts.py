@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # What the plan has, and why it is not the command's.
-_OF_PLAN = {
+OF_PLAN = {
     "devices": "the plan has the devices of each host",
     "destroy": "write destroy in [[host]]",
     "workers": "write workers in [fleet.options]",
@@ -71,6 +71,14 @@ def not_of_hosts(why: str) -> Callable[[F], F]:
     )
 
 
+def check_without_fleet() -> None:
+    """Refuse options of --fleet without it."""
+    context = click.get_current_context()
+    for name, flag in (("keys_folder", "--keys"), ("wait_ns", "--wait")):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"{flag} needs --fleet as well")
+
+
 def perform(
     given: dict[str, Any], workload: WorkloadFile, work: Callable[[FleetSteps | None], int]
 ) -> int:
@@ -89,13 +97,11 @@ def perform(
         return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
     if fleet_file is None:
-        for name, flag in (("keys_folder", "--keys"), ("wait_ns", "--wait")):
-            if is_given(name):
-                raise UsageError(f"{flag} needs --fleet as well")
+        check_without_fleet()
         if not given["devices"] and not own_devices.are_all(workload):
             raise click.MissingParameter(ctx=context, param=parameters["devices"])
         return work(None)
-    for name, why in _OF_PLAN.items():
+    for name, why in OF_PLAN.items():
         if is_given(name):
             raise UsageError(f"{parameters[name].opts[0]} is not given with --fleet: {why}")
     files.check_apart(context.params.get("output"), [fleet_file])
@@ -128,10 +134,7 @@ def _together(
     ):
         unused = plan.of_command(planned)
         if unused:
-            coordinator.view.note(
-                f"{', '.join(unused)} of the plan {'is' if len(unused) == 1 else 'are'} not used:"
-                " these are the command's"
-            )
+            coordinator.view.note(unused_text(unused))
         coordinator.join()
         coordinator.check()
         steps = FleetSteps(coordinator, lambda: FleetProgress(clients, quiet=progress == "none"))
@@ -147,6 +150,14 @@ def _together(
         if steps.unreleased and not code:
             return int(ExitCode.RUN_FAILED)
         return int(ExitCode.LIMIT_MISSED) if steps.strayed and not code else code
+
+
+def unused_text(options: Sequence[str]) -> str:
+    """That these options of a plan do not count for a command."""
+    return (
+        f"{', '.join(options)} of the plan {'is' if len(options) == 1 else 'are'} not used: these"
+        " are the command's"
+    )
 
 
 def _first(steps: FleetSteps) -> ExitCode:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import options
+from spekctl.commands import on_hosts, options
 from spekctl.errors import UsageError
 from spekctl.workload.options import AUTO, OPTIONS
 
@@ -48,6 +48,8 @@ Examples:
   spekctl run fio: --device /dev/sdb -- --name=a --direct=1 --rw=randread \\
       --bs=8k --runtime=30
   spekctl run --trace hm_0.csv.gz --map wrap --device /dev/sdb --write
+  spekctl run random-read-4k --rate 20000 --fleet plan.toml \\
+      --keys keys/controller
 """
 
 
@@ -55,6 +57,7 @@ Examples:
 @options.workload
 @click.argument("words", metavar="[-- ARGUMENTS]", nargs=-1)
 @options.own_devices
+@on_hosts.hosts_options
 @options.load_range("bsu", "ramp_ns")
 @options.start_at
 @options.load_range("ramp_ns", "backend")
@@ -174,9 +177,18 @@ def command(**given: Any) -> int:
     A workload that only reads opens them read-only. A workload that writes needs --write, and
     either devices that hold no data or --destroy.
 
+    With --fleet, the hosts of a plan run WORKLOAD together. --rate, --depth, --bsu, --count,
+    --ramp-count and --max-outstanding are totals, of which each client has an equal part whatever
+    the weights of shared devices; all other options, as --max-errors, apply to each client.
+
     The result goes to standard output: a table, or JSON with --json. Ctrl-C stops the run
     cleanly; the result so far is still written.
     """
+    if given["fleet_file"] is not None:
+        from spekctl.commands import run_fleet
+
+        return run_fleet.run(given)
+    on_hosts.check_without_fleet()
     return _run(_taken(given))
 
 
@@ -292,6 +304,10 @@ class Planned:
 
 def _taken(given: dict[str, Any]) -> list[Part]:
     """What click has parsed: what to run, one step after the other, and how."""
+    for key in ("keys_folder", "wait_ns"):
+        del given[key]
+    if given.pop("fleet_file") is not None:
+        raise UsageError("--fleet is not for a run whose machine is given")
     given["exports"] = options.take_exports(given)
     given["measuring"] = options.take_measuring(given)
     source = _trace_of(given)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from spekctl.documents.plan import SEED_MAX, PlanFile
+from spekctl.documents.plan import PlanFile
 from spekctl.errors import UsageError
+from spekctl.fleet import plan
 from spekctl.workload import options
 
 OptionTexts = Mapping[str, str | bool | list[str]]
@@ -52,6 +53,5 @@ def changed(file: PlanFile, given: OptionTexts, settings: Sequence[str] = ()) ->
 def seed_of(text: object) -> int:
     """The seed of a fleet that --seed sets."""
     load, _ = options.read({"seed": text})
-    if not 0 <= load.seed <= SEED_MAX:
-        raise UsageError(f"--seed of a fleet must be 0 to {SEED_MAX}, not {load.seed}")
+    plan.check_seed(load.seed)
     return load.seed

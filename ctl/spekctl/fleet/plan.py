@@ -36,7 +36,16 @@ import msgspec
 
 from spekctl import fields, files, recorded, toml, units
 from spekctl.documents import document
-from spekctl.documents.plan import FleetTable, HostTable, OnLoss, PlanFile, Role, Share, SshTable
+from spekctl.documents.plan import (
+    SEED_MAX,
+    FleetTable,
+    HostTable,
+    OnLoss,
+    PlanFile,
+    Role,
+    Share,
+    SshTable,
+)
 from spekctl.errors import UsageError, at
 from spekctl.workload import file as workload_file
 from spekctl.workload import meaning, options, selectors
@@ -381,6 +390,7 @@ def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
     texts = options.written(given)
     _check_verify(given, plan.share)
     seed = texts.pop("seed", None)
+    check_seed(given.seed)
     if not given.cpus:
         texts.pop("cpus", None)
     clients = plan.clients
@@ -395,6 +405,9 @@ def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
                 merged["depth"] = str(
                     _share(given.depth, "I/Os outstanding", clients.index(host), clients)
                 )
+            for flag, count in (("count", given.count), ("ramp-count", given.ramp_count)):
+                if count:
+                    merged[flag] = str(_share(count, "I/Os", clients.index(host), clients))
             if given.max_outstanding is not None:
                 merged["max-outstanding"] = str(
                     _outstanding(given, given.max_outstanding, clients.index(host), clients)
@@ -413,6 +426,12 @@ def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
 def of_command(plan: Plan) -> list[str]:
     """Options of the plan that a command of several runs has in its place."""
     return sorted({flag for host in plan.clients for flag in host.options if flag in OF_COMMAND})
+
+
+def check_seed(seed: int) -> None:
+    """UsageError for one that a fleet cannot have."""
+    if not 0 <= seed <= SEED_MAX:
+        raise UsageError(f"--seed of a fleet must be 0 to {SEED_MAX}, not {seed}")
 
 
 def _share(total: int, what: str, place: int, clients: Sequence[Host]) -> int:

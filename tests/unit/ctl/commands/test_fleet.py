@@ -87,6 +87,22 @@ def test_a_run_has_one_result(tmp_path: Path) -> None:
             hosts.check_free(name)
 
 
+def test_hosts_of_a_plan_run_a_workload_of_the_command_line(tmp_path: Path) -> None:
+    with Processes(tmp_path, NAMES) as hosts:
+        joined(hosts, "1h")
+        words = ("run", "random-read-4k", "--time", "20s", "--fleet", "plan.toml")
+        more = ("--keys", "keys/controller", "-o", "fleet.json")
+        with controller(hosts, *words, *more, group=()) as process:
+            _, err = process.communicate(timeout=2 * SOON_S)
+        assert process.returncode == ExitCode.OK, err
+        result = json.loads((tmp_path / "fleet.json").read_text())
+        assert [host["name"] for host in result["hosts"]] == NAMES
+        assert result["totals"]["read"]["ios"] == 4000
+        for name in NAMES:
+            assert hosts.ended(name) == ExitCode.OK
+            hosts.check_free(name)
+
+
 def test_logs_are_analysed_where_they_lie(tmp_path: Path) -> None:
     rows = records(2000)
     for name, part in zip(NAMES, (rows[:1500], rows[1500:]), strict=True):

@@ -35,6 +35,8 @@ def test_the_form_has_all_options_of_a_run_that_are_not_of_its_files() -> None:
     others |= {"output", "fio-json", "fio-logs", "hdr-log", "csv", "detach"}
     others |= {"verify-state", "state-on", "state-apart", "start-at", "power-states"}
     others |= {"trace", "speed", "bursts", "closed", "think", "max-idle", "share-by", "map"}
+    # A run on the hosts of a plan.
+    others |= {"fleet", "keys", "wait"}
     assert flags - others == names
 
 
