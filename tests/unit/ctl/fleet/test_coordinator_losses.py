@@ -275,3 +275,21 @@ def test_without_a_stop_the_worst_failure_is_that_of_the_fleet() -> None:
     outcome = rig.run()
     assert rig.asked(Verb.STOP) == [] and outcome.code is ExitCode.DATA_ERRORS
     assert outcome.text == "the run of a host has failed: c: as DATA_ERRORS"
+
+
+@pytest.mark.parametrize("on_loss", ["stop", "continue"])
+def test_a_host_that_is_lost_between_arming_and_the_start_is_told_with_its_time(
+    on_loss: str,
+) -> None:
+    """All are armed by then: without a stop the others start on time, and none is dropped."""
+    rig = Rig(f'on_loss = "{on_loss}"')
+    rig["b"].lost_when = Verb.CONFIRM
+    if on_loss == "stop":
+        for name in "ac":
+            rig[name].says = ()
+    outcome = rig.run()
+    assert outcome.code is ExitCode.HOST_LOST
+    (loss,) = outcome.losses
+    assert loss.host == "b" and loss.at_s < 0
+    assert rig.asked(Verb.STOP) == (["a", "c"] if on_loss == "stop" else [])
+    assert rig.asked(Verb.RESULT) == rig.asked(Verb.RELEASE) == ["a", "c"]
