@@ -314,11 +314,13 @@ def test_reads_and_writes_keep_a_rate_each_as_in_fio(
     words = ("--rw=randrw", "--rwmixread=75", f"--rate_iops={rate}", "--size=64m", "--runtime=1")
     done = fio("--name=a", "--ioengine=null", "--time_based", *words, "--output-format=json")
     (told,) = json.loads(done.stdout)["jobs"]
-    assert told["read"]["iops"] == pytest.approx(reads, rel=0.15)
+    # A busy machine takes as much from both.
+    sent = {side: told[side]["total_ios"] for side in ("read", "write")}
+    assert 0 < sent["read"] <= reads * 1.02 + 1
     if writes:
-        assert told["write"]["iops"] == pytest.approx(writes, rel=0.15)
+        assert sent["write"] / sent["read"] == pytest.approx(writes / reads, rel=0.15)
     else:
-        assert told["write"]["iops"] > 10 * reads
+        assert sent["write"] > 10 * sent["read"]
 
 
 def test_clones_with_a_rate_share_that_and_no_depth() -> None:
@@ -681,11 +683,11 @@ def test_an_order_that_fio_repeats_is_told(options: dict[str, Any], repeats: boo
 @pytest.mark.parametrize(
     ("options", "repeats"),
     [
-        (("--time_based", "--runtime=1", "--rate_iops=70"), False),
+        (("--time_based", "--runtime=2", "--rate_iops=200"), False),
         (("--loops=2",), True),
         (("--loops=2", "--randrepeat=0"), False),
         (("--io_size=128k",), True),
-        (("--time_based", "--runtime=1", "--rate_iops=70", "--random_generator=lfsr"), True),
+        (("--time_based", "--runtime=2", "--rate_iops=200", "--random_generator=lfsr"), True),
     ],
 )
 def test_fio_repeats_its_order_where_the_report_says_so(
