@@ -15,6 +15,7 @@ Examples:
       --verify-state sdb.state
   spekctl verify --device /dev/sdb --from sdb.state
 
+\b
   spekctl run sync.toml --device /dev/sdb --write --verify \\
       --state-on /dev/sdc --time 1h
   # ... the power is cut, and the machine has started again ...

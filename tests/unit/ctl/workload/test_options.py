@@ -161,6 +161,13 @@ def test_examples_in_the_help_have_the_options_that_they_are_given() -> None:
         options_are_known(cli, words[1:])
 
 
+def test_the_lines_of_examples_stay_as_they_are_written() -> None:
+    for path, command in every_command():
+        for paragraph in (command.epilog or "").split("\n\n"):
+            if re.search(r"^ +(\.venv/bin/|sudo )?spekctl ", paragraph, re.M):
+                assert paragraph.startswith("\b\n"), f"{path}: {paragraph}"
+
+
 def test_an_option_takes_the_same_in_every_command() -> None:
     values: dict[str, dict[str, set[str]]] = {}
     for path, command in every_command():
