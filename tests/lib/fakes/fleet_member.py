@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from lib.fakes.fleet_host import PacedKernel
+from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
+from lib.waiting import LONG_S, eventually
 
-from spekctl.fleet import selector, wire
+from spekctl.errors import SpekError
+from spekctl.fleet import member, selector, wire
 from spekctl.fleet.member import Member, facts_of
 from spekctl.run.candidates import Candidate
 from spekctl.run.rights import Rights
@@ -98,3 +104,54 @@ def asked(**changes: Any) -> wire.Claim:
         "command": ["fleet", "run", "plan.toml"],
     }
     return wire.Claim(**{**values, **changes})
+
+
+@contextmanager
+def patient(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
+    """A host to which a start may be confirmed late: a test that is held up confirms it all the
+    same."""
+    monkeypatch.setattr(member, "UNCONFIRMED_S", -LONG_S)
+    host = Rig(monkeypatch)
+    yield host
+    host.member.close()
+
+
+class Gate:
+    """A call of the kernel that waits until it may go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, name: str) -> None:
+        self._entered, self._open = threading.Event(), threading.Event()
+        self._call = getattr(kernel, name)
+        monkeypatch.setattr(kernel, name, self)
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        self._entered.set()
+        assert self._open.wait(LONG_S)
+        return self._call(*arguments, **more)
+
+    def open(self) -> None:
+        """Let calls go on."""
+        self._open.set()
+
+    def during(
+        self,
+        rig: Rig,
+        asked: Callable[[], object],
+        release: Callable[[], object],
+        before: Callable[[], object] = lambda: None,
+    ) -> SpekError:
+        """The refusal of a verb while which @release is called, and answered after it; @before:
+        what is done first, during the verb."""
+        with ThreadPoolExecutor(2) as pool:
+            verb = pool.submit(asked)
+            assert self._entered.wait(LONG_S)
+            before()
+            released = pool.submit(release)
+            settled: Any = rig.member._settled
+            eventually(lambda: settled._waiters, "the release does not wait for the verb")
+            assert not released.done()
+            self.open()
+            released.result(LONG_S)
+            error = verb.exception(LONG_S)
+        assert isinstance(error, SpekError)
+        return error

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,10 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
-from lib.ctl.log_files import header, records, written
-from lib.fakes.fleet_member import RUN, Rig, asked
+from lib.fakes.fleet_member import RUN, Gate, Rig, asked, patient
 from lib.fakes.fleet_members import FleetKernel
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
@@ -30,7 +27,6 @@ from spekctl.fleet import clock, member, selector, wire
 from spekctl.fleet.clock import Distance
 from spekctl.fleet.wire import Phase
 from spekctl.kernel.records import RunState
-from spekctl.log import tally
 from spekctl.run import ending
 from spekctl.workload import file, override
 
@@ -39,12 +35,9 @@ UNCONFIRMED_S = member.UNCONFIRMED_S
 
 @pytest.fixture
 def rig(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
-    """A host; the machine's own devices are fakes. A start may be confirmed late: who is held up
-    here confirms it all the same."""
-    monkeypatch.setattr(member, "UNCONFIRMED_S", -LONG_S)
-    host = Rig(monkeypatch)
-    yield host
-    host.member.close()
+    """A host; the machine's own devices are fakes."""
+    with patient(monkeypatch) as host:
+        yield host
 
 
 def run_to_end(rig: Rig, **changes: Any) -> wire.Collected:
@@ -228,142 +221,6 @@ def test_a_run_goes_from_its_claim_to_its_result(rig: Rig) -> None:
     assert rig.kernel.deleted and rig.kernel.closed
 
 
-def log_of(rig: Rig, path: Path, stream: str = "") -> wire.Logged:
-    asked_for = wire.Log(str(path), stream, "measure", 10**9)
-    answer: wire.Logged = rig.ask("log", asked_for, wire.Logged)
-    return answer
-
-
-def test_it_counts_a_log_that_lies_there(rig: Rig, tmp_path: Path) -> None:
-    rows = records(1000)
-    rows["phase"][:100] = 0
-    path = written(tmp_path / "log", rows)
-    logged = log_of(rig, path)
-    assert (logged.version, logged.workload, logged.tally.records) == (__version__, "mine", 900)
-    assert (logged.start_real_ns, logged.seed) == (header().start_real_ns, header().seed)
-    (cell, _) = log_of(rig, path, "first").tally.cells
-    assert cell.stream == "first" and cell.ios == np.sum(
-        (rows["stream"] == 0) & (rows["write"] == 0) & (rows["phase"] == 1)
-    )
-    # It has not taken part in a run by that.
-    assert rig.member.phase is Phase.FREE and not rig.kernel.calls
-
-
-@pytest.mark.parametrize(
-    ("name", "stream", "sentence"),
-    [
-        ("none", "", "there is no "),
-        ("log", "frist", "the log has no stream 'frist'; did you mean 'first'?"),
-        ("text", "", "text is not a spek file; expected a per-I/O log"),
-        # Without a writer, its opening would not end.
-        ("pipe", "", "pipe is not a file; expected a per-I/O log"),
-        (".", "", " is not a file; expected a per-I/O log"),
-        ("a\0b", "", "embedded null byte"),
-    ],
-)
-def test_a_log_that_it_cannot_count_is_refused(
-    rig: Rig, tmp_path: Path, name: str, stream: str, sentence: str
-) -> None:
-    written(tmp_path / "log", records(10))
-    (tmp_path / "text").write_text("x")
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SpekError) as refusal:
-        log_of(rig, tmp_path / name, stream)
-    assert sentence in refusal.value.message
-
-
-def test_it_counts_no_log_while_it_is_part_of_a_run(rig: Rig, tmp_path: Path) -> None:
-    path = written(tmp_path / "log", records(10))
-    rig.claim()
-    with pytest.raises(SpekError, match="a cannot count a log: it is part of a run"):
-        log_of(rig, path)
-    rig.of_run("release")
-    assert log_of(rig, path).tally.records == 10
-
-
-class Count:
-    """A count of a log that goes on until it is ended, or told to end."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.entered, self.enough = threading.Event(), threading.Event()
-        self._count = tally.of_log
-        monkeypatch.setattr(tally, "of_log", self)
-
-    def __call__(self, log: Any, selection: Any, interval_ns: int, check: Any) -> tally.Tally:
-        self.entered.set()
-        end_s = time.monotonic() + LONG_S
-        while not self.enough.wait(0.01):
-            check()
-            assert time.monotonic() < end_s, "nothing ends it"
-        return self._count(log, selection, interval_ns, check)
-
-
-@pytest.mark.parametrize("end", ["end_counts", "close"])
-def test_a_count_ends_with_the_host(
-    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
-) -> None:
-    path = written(tmp_path / "log", records(10))
-    count = Count(monkeypatch)
-    with ThreadPoolExecutor(1) as pool:
-        logged = pool.submit(log_of, rig, path)
-        assert count.entered.wait(LONG_S)
-        getattr(rig.member, end)()
-        error = logged.exception(LONG_S)
-    sentence = "the log was not counted: the host ends, or its controller is gone"
-    assert isinstance(error, SpekError) and error.message == sentence
-    with pytest.raises(SpekError, match=sentence):
-        log_of(rig, path)
-
-
-def test_nothing_is_claimed_while_a_log_is_counted(
-    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written(tmp_path / "log", records(10))
-    count = Count(monkeypatch)
-    with ThreadPoolExecutor(1) as pool:
-        logged = pool.submit(log_of, rig, path)
-        assert count.entered.wait(LONG_S)
-        with pytest.raises(SpekError, match="a is counting a log, which would take the run's CPUs"):
-            rig.claim()
-        with pytest.raises(SpekError, match="it is counting another one"):
-            log_of(rig, path)
-        count.enough.set()
-        assert logged.result(LONG_S).tally.records == 10
-    assert rig.member.phase is Phase.FREE and not rig.kernel.calls
-    rig.claim()
-
-
-def test_it_counts_no_log_before_a_release_has_ended_the_run(
-    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written(tmp_path / "log", records(10))
-    for name in ("OVER_S", "LEFT_S"):
-        monkeypatch.setattr(member, name, 0.01)
-    rig.claim(options={"time": "1h"})
-    rig.arm(1)
-    rig.of_run("confirm")
-    eventually(lambda: rig.kernel.seconds > 3, "it does not run")
-    gate = Gate(monkeypatch, rig.kernel, "run_delete")
-    with pytest.raises(SpekError, match="its run has not ended"):
-        rig.of_run("release")
-    assert rig.member.phase is Phase.RELEASED and not rig.done()
-    with pytest.raises(SpekError, match="a cannot count a log: it is part of a run"):
-        log_of(rig, path)
-    gate.open()
-    eventually(rig.done, "the run has not ended")
-    assert log_of(rig, path).tally.records == 10
-
-
-def test_it_counts_a_log_after_a_start_that_was_released(
-    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written(tmp_path / "log", records(10))
-    rig.claim()
-    gate = Gate(monkeypatch, rig.kernel, "run_start")
-    gate.during(rig, lambda: rig.arm(3600), lambda: rig.of_run("release"))
-    assert log_of(rig, path).tally.records == 10
-
-
 def test_a_slice_is_where_its_io_goes(rig: Rig) -> None:
     rig.claim(slices=[wire.Slice(256 << 20, 128 << 20)])
     assert rig.kernel.config is not None
@@ -485,47 +342,6 @@ def test_a_release_before_the_start_calls_it_off(rig: Rig) -> None:
     rig.of_run("release")
     assert rig.kernel.deleted and rig.kernel.seconds == 0
     assert rig.done()[0].text == "the start was called off"
-
-
-class Gate:
-    """A call of the kernel that waits until it may go on."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, kernel: FakeKernel, name: str) -> None:
-        self._entered, self._open = threading.Event(), threading.Event()
-        self._call = getattr(kernel, name)
-        monkeypatch.setattr(kernel, name, self)
-
-    def __call__(self, *arguments: Any, **more: Any) -> Any:
-        self._entered.set()
-        assert self._open.wait(LONG_S)
-        return self._call(*arguments, **more)
-
-    def open(self) -> None:
-        """Let calls go on."""
-        self._open.set()
-
-    def during(
-        self,
-        rig: Rig,
-        asked: Callable[[], object],
-        release: Callable[[], object],
-        before: Callable[[], object] = lambda: None,
-    ) -> SpekError:
-        """The refusal of a verb while which @release is called, and answered after it; @before:
-        what is done first, during the verb."""
-        with ThreadPoolExecutor(2) as pool:
-            verb = pool.submit(asked)
-            assert self._entered.wait(LONG_S)
-            before()
-            released = pool.submit(release)
-            settled: Any = rig.member._settled
-            eventually(lambda: settled._waiters, "the release does not wait for the verb")
-            assert not released.done()
-            self.open()
-            released.result(LONG_S)
-            error = verb.exception(LONG_S)
-        assert isinstance(error, SpekError)
-        return error
 
 
 def test_a_release_during_the_claim_frees_the_devices(
