@@ -439,7 +439,7 @@ static void forget_command(struct spek_unit *unit, struct spek_unit_slot *slot, 
  *
  * The data of a write move before its answer, and are lost with the power: to answer it now would
  * acknowledge lost data. Commands whose data were moving detect the change of power_ons, and are
- * sent again. Nothing else that the host had set or asked for is left, and it is told so.
+ * sent again. Nothing else that the host had set or asked for survives; a unit attention says so.
  */
 void spek_unit_power_on(struct spek_unit *unit, u64 now_ns, struct list_head *done)
 {

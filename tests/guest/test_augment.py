@@ -262,7 +262,7 @@ def test_suspend_and_another_table_under_writes(devices: Devices) -> None:
 
 
 def test_suspend_messages_and_other_features_while_the_log_is_destaged(devices: Devices) -> None:
-    """What is told to a suspended cache is done when it resumes."""
+    """A suspended cache carries out messages when it resumes."""
     words = "destage", "awake 1 0", "awake 1 1", "lost 0"
     with attached(devices, fresh()) as cache, asked_for_status():
         begin(cache)

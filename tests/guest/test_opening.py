@@ -42,7 +42,7 @@ from spekctl.kernel.netlink import HEADER, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE
 pytestmark = pytest.mark.debug_kernel
 
 SG_SCSI_RESET, SG_SCSI_RESET_DEVICE = 0x2284, 1
-LIMIT_S = LONG_S  # for what must not wait for the device, which lets go only when it is told to
+LIMIT_S = LONG_S  # for what must not wait for the device, which lets go only on request
 
 
 class RecoveringDisk:

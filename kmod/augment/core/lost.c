@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Blocks that no device can read any more: they are told, and given up if the caller says so.
+ * Blocks that no device can read any more: they are reported, and given up at the caller's request.
  *
  * In a machine that has failed, these are the dirty blocks: all others were destaged before. Their
  * records stay in the log on the devices until they are given up.
