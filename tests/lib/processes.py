@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -27,3 +29,13 @@ def open_files(process: int) -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             names.append(os.readlink(link))
     return names
+
+
+@contextlib.contextmanager
+def closes_what_it_opens() -> Iterator[None]:
+    """The block leaves no descriptor of this process open. What tests before it have left to the
+    garbage collector may be closed meanwhile."""
+    before = Counter(open_files(os.getpid()))
+    yield
+    left = Counter(open_files(os.getpid())) - before
+    assert not left, left

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from lib.fakes.machine import disk
+from lib.processes import closes_what_it_opens
 
 from spekctl.block import opening, safety, zones
 from spekctl.block.disk import RealDisk
@@ -62,9 +63,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def no_leak() -> Iterator[None]:
-    before = os.listdir("/proc/self/fd")
-    yield
-    assert os.listdir("/proc/self/fd") == before
+    with closes_what_it_opens():
+        yield
 
 
 def read(path: Path, number: tuple[int, int] | None = NUMBER) -> bytes:

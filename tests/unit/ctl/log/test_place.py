@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from lib.processes import closes_what_it_opens
 
 from spekctl.log.place import UNKNOWN_BYTES, FilePlace
 
@@ -110,13 +111,17 @@ def test_a_part_that_somebody_replaced_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_a_place_leaves_no_descriptor_open(tmp_path: Path) -> None:
-    before = os.listdir("/proc/self/fd")
-    for end in (FilePlace.keep, FilePlace.discard):
-        place = FilePlace(tmp_path / "io.parquet")
+    with closes_what_it_opens():
+        for end in (FilePlace.keep, FilePlace.discard):
+            place = FilePlace(tmp_path / "io.parquet")
+            place.open()
+            place.open()
+            end(place)
+        second = FilePlace(tmp_path / "io.parquet")
         place.open()
-        place.open()
-        end(place)
-    assert os.listdir("/proc/self/fd") == before
+        with pytest.raises(OSError, match="another process"):
+            second.open()
+        place.discard()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import pytest
 from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
+from lib.processes import closes_what_it_opens
 from lib.waiting import LONG_S, eventually
 
 from spekctl.block import openers, opening, safety
@@ -387,10 +388,8 @@ def test_data_on_the_device_needs_its_name(
         raise RefusedError("it holds data")
 
     monkeypatch.setattr(safety, "check_write", refuse)
-    before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(RefusedError, match="it holds data"):
+    with closes_what_it_opens(), pytest.raises(RefusedError, match="it holds data"):
         Log(OTHER, ["S123"], allowed)
-    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_without_the_right_to_open_disks_there_is_no_log() -> None:
