@@ -104,3 +104,33 @@ def test_dkms_builds_and_installs(clone: Path, tmp_path: Path) -> None:
     assert f"{kernel.release}, x86_64: installed" in said
     installed = {path.name for path in dkms.trees["install"].rglob("*.ko*")}
     assert {name.removesuffix(".xz") for name in installed} == {*NAMES, *WHERE_POSSIBLE}
+
+
+@pytest.mark.parametrize(
+    ("config", "symbols", "left_out"),
+    [
+        ("CONFIG_SCSI=m\nCONFIG_BLK_DEV_DM=y\n", "crc32c", set()),
+        ("CONFIG_SCSI=y\nCONFIG_BLK_DEV_DM=m\n", "__crc32c_le", {"spek_augment"}),
+        ("# CONFIG_SCSI is not set\nCONFIG_BLK_DEV_DM=m\n", "crc32c", {"spek_drive"}),
+        ("CONFIG_SCSI=m\n", "crc32c", {"spek_augment"}),
+        ("CONFIG_64BIT=y\n", "", {"spek_drive", "spek_augment"}),
+        (None, "", set()),
+    ],
+)
+def test_dkms_awaits_no_module_that_is_not_built_for_a_kernel(
+    tmp_path: Path, config: str | None, symbols: str, left_out: set[str]
+) -> None:
+    if config is not None:
+        (tmp_path / ".config").write_text(config)
+        (tmp_path / "Module.symvers").write_text(f"0x0\t{symbols}\tvmlinux\tEXPORT_SYMBOL\t\n")
+    script = (
+        f"set -eu; kernel_source_dir={tmp_path} kernelver=6.1; . {ROOT}/dkms.conf;"
+        " for i in ${!BUILT_MODULE_NAME[@]}; do"
+        " echo $i ${BUILT_MODULE_NAME[i]} ${DEST_MODULE_LOCATION[i]}; done"
+    )
+    done = subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    numbers = range(len(rows))
+    assert [(int(row[0]), row[2]) for row in rows] == [(n, "/updates/dkms") for n in numbers]
+    modules = {name.removesuffix(".ko") for name in (*NAMES, *WHERE_POSSIBLE)}
+    assert {row[1] for row in rows} == modules - left_out
