@@ -322,6 +322,6 @@ clean: clean-modules $(if $(wildcard daq/Makefile),clean-daq) ## remove what the
 help: ## show this
 	@echo "make                          build spek.ko, spek_prober.ko, spek_drive.ko and spek_augment.ko for the running kernel, and spek-daq"
 	@echo "make KDIR=DIR                 ... for the kernel whose headers or built tree are in DIR"
-	@sed -n 's/^\([a-z-]*\)[a-z -]*:[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z0-9-]*\)[a-z0-9 -]*:[^#]*## /\1\t/p' $(MAKEFILE_LIST) | \
 		while IFS="$$(printf '\t')" read -r goal text; do \
 			printf '%-29s %s\n' "make $$goal" "$$text"; done
