@@ -2,7 +2,7 @@
 """The virtual rig: a throw-away guest for any kernel, shared by `spekctl vm` and the guest tests.
 
 kernels.py     which kernel: installed, unpacked in the cache, or a build directory
-modules.py     our three modules, built for that kernel, kept in the cache
+modules.py     our modules, built for that kernel, kept in the cache
 disks.py       what a guest gets to test: null_blk, scsi_debug, nvme, virtio
 bytecode.py    Python's bytecode, made before a guest needs it
 clock.py       how a guest tells that its clock counts instructions
