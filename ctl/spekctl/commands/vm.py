@@ -211,9 +211,8 @@ def command(
     """
     from spekctl import files
     from spekctl.drive import file as drive_file
-    from spekctl.vm import marks, profiler
+    from spekctl.vm import cache, marks, profiler
     from spekctl.vm.bytecode import compile_ahead
-    from spekctl.vm.cache import cache_dir
     from spekctl.vm.disks import parse_disks
     from spekctl.vm.kernels import find_kernel
     from spekctl.vm.modules import DRIVE, build_modules
@@ -238,6 +237,7 @@ def command(
         raise UsageError("--repetitions, --folder, --functions and --resume are for --ab")
     if profile is not None:
         _check_profile(icount, plain, command)
+    cache.require()
     parsed = parse_disks(list(disks))
     drives = [disk for disk in parsed if disk.kind == "drive"]
     for disk in drives:
@@ -352,7 +352,7 @@ def command(
             profiles=campaign.profiles(place) if functions else (),
         )
     chosen, modules = prepared(kernel)
-    with tempfile.TemporaryDirectory(prefix="profile-", dir=cache_dir("vm")) as scratch:
+    with tempfile.TemporaryDirectory(prefix="profile-", dir=cache.cache_dir("vm")) as scratch:
         parts = Path(scratch) if profile is not None else None
         guest = guest_of(chosen, modules, command, parts)
         slow = ": without KVM this takes up to a minute" if guest.accel == "tcg" else ""

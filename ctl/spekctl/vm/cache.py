@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -12,13 +13,32 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from spekctl.errors import GuestError
+
 
 def cache_dir(*parts: str) -> Path:
     """A directory below $XDG_CACHE_HOME/spek (by default ~/.cache/spek), created if needed."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    path = Path(base, "spek", *parts)
+    path = _place(*parts)
     path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def require() -> None:
+    """GuestError: the cache cannot be created, or not written to."""
+    try:
+        path = cache_dir()
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise GuestError(
+            f"cannot write to the cache {_place()}: {error.strerror}; XDG_CACHE_HOME can name"
+            " another directory"
+        ) from error
+
+
+def _place(*parts: str) -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base, "spek", *parts)
 
 
 @contextmanager

@@ -140,6 +140,17 @@ def test_a_guest_that_cannot_be_set_up_has_its_own_exit_code(
     assert printed.startswith("spekctl: a guest needs ") and printed.count("\n") == 1
 
 
+def test_a_cache_that_cannot_be_written_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    assert cli.run(["vm", "--", "devices"]) == ExitCode.GUEST_FAILED
+    assert capsys.readouterr().err == (
+        "spekctl: cannot write to the cache /dev/null/spek: Not a directory; XDG_CACHE_HOME can"
+        " name another directory\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("accel", "how"), [("tcg", "tcg: without KVM this takes up to a minute"), ("kvm", "kvm")]
 )

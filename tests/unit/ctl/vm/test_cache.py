@@ -10,7 +10,8 @@ from threading import Barrier
 
 import pytest
 
-from spekctl.vm.cache import cached, claimed, digest_of, in_use
+from spekctl.errors import GuestError
+from spekctl.vm.cache import cache_dir, cached, claimed, digest_of, in_use, require
 
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
@@ -99,3 +100,22 @@ def test_what_is_in_use_is_kept(tmp_path: Path) -> None:
         assert first.exists()
     cached(tmp_path / "third", make, 1)
     assert [path.name for path in tmp_path.glob("[!.]*")] == ["third"]
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(GuestError) as refusal:
+        require()
+    assert refusal.value.message == (
+        f"cannot write to the cache {tmp_path}/file/spek: Not a directory; XDG_CACHE_HOME can name"
+        " another directory"
+    )
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    require()
+    assert cache_dir("vm").is_dir()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(GuestError, match="/spek: Permission denied; XDG_CACHE_HOME"):
+        require()
