@@ -18,6 +18,7 @@ import pytest
 from lib.guest.calls import Stack, passes_module, stacks_of
 from lib.guest.power import SECOND, W, fork, status_of
 from lib.guest.prober import fresh_module, in_child, reap, wait_rows
+from lib.waiting import LONG_S
 
 from spekctl.errors import SpekError
 from spekctl.kernel.feeds import PowerLink, PowerSample
@@ -157,9 +158,10 @@ def test_start_and_stop_are_served_while_a_cpu_comes_and_goes() -> None:
     pid, _ = in_child(toggle)
     try:
         with Prober() as prober:
-            turns = 0
+            turns, end_s = 0, time.monotonic() + LONG_S
             # However long it takes for the first change.
             while turns < 10 or changes() <= 10:
+                assert time.monotonic() < end_s, "CPU 1 does not change"
                 before = changes()
                 prober.stop(prober.start(MS))
                 assert changes() - before <= 400

@@ -85,8 +85,8 @@ def of_fio(make: Callable[[], Any], *words: str) -> Any:
 def fio(
     *words: str | Path, folder: Path | None = None, device_bytes: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """fio itself. Its answer is cached unless it depends on a file; DEVICE alone does not count as
-    such: with @device_bytes, it is created in @folder, full of zeroes."""
+    """fio itself. Its answer is cached unless it depends on time or on a file; DEVICE alone does
+    not count as a file: with @device_bytes, it is created in @folder, full of zeroes."""
     texts = [*map(str, words)]
     if device_bytes is None and (folder or any("/" in text for text in texts)):
         return run_fio(texts, folder)
