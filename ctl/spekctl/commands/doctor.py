@@ -13,7 +13,7 @@ import click
 from spekctl.commands import options
 from spekctl.commands.fleet import keys_option, wait_option
 from spekctl.commands.on_hosts import check_without_fleet
-from spekctl.errors import UsageError
+from spekctl.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from spekctl.run.conditions import Finding
@@ -64,7 +64,8 @@ def command(
 
     The exit code is 0 if a run would start, otherwise the code the run would end with: 3 without
     root, 4 if the device is in use, 5 if the module is not loaded or this is another network
-    namespace than the initial one; of a fleet 4, or 9 if a host that has joined does not answer.
+    namespace than the initial one; of a fleet 4, 2 if the plan does not fit its devices, or 9 if a
+    host that has joined does not answer.
     """
     from spekctl.run import conditions
 
@@ -112,7 +113,6 @@ def _show(findings: Sequence[Finding], as_json: bool, advice: str) -> int:
 def _of_fleet(path: Path, keys_folder: Path, wait_ns: int) -> list[Finding]:
     """Findings about the controller and the hosts of a plan."""
     from spekctl.commands import fleet
-    from spekctl.errors import RefusedError
     from spekctl.fleet import examined, keys, loads
     from spekctl.run.conditions import Finding
     from spekctl.run.job import Interrupts
@@ -121,11 +121,9 @@ def _of_fleet(path: Path, keys_folder: Path, wait_ns: int) -> list[Finding]:
     planned = fleet.checked(path)
     own = examined.certificate("controller", keys.load(keys_folder.expanduser()).ends)
     findings = [own]
-    try:
-        loads.check_write(planned)
-    except RefusedError as error:
+    if why := loads.writes_without_leave(planned):
         remedy = "write = true in the options of the plan"
-        findings.append(Finding("plan", "write", "stops", error.message, remedy, error.exit_code))
+        findings.append(Finding("plan", "write", "stops", why, remedy, ExitCode.REFUSED))
     with (
         Interrupts() as interrupts,
         fleet.started(planned, keys_folder, wait_ns, interrupts, "lines", None) as coordinator,

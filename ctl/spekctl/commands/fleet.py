@@ -269,15 +269,17 @@ def carry_out(
     progress: str,
     delivered: Delivered,
     dry_run: bool,
+    leave: str = "give --write, or write = true in the options of the plan",
 ) -> int:
-    """Carry out a plan, or print it, and deliver its result; the exit code."""
+    """Carry out a plan, or print it, and deliver its result; the exit code. @leave: how its caller
+    allows writes."""
     from spekctl.fleet import loads
     from spekctl.run.job import Interrupts
 
     if dry_run:
         _print_plan(planned)
         return int(ExitCode.OK)
-    loads.check_write(planned)
+    loads.check_write(planned, leave)
     output, exports = delivered.output, delivered.exports
     exports.check_with(output, [*delivered.inputs, *planned.inputs])
     need_engine()

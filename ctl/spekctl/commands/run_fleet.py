@@ -40,6 +40,10 @@ def run(given: dict[str, Any]) -> int:
     for name, why in {**on_hosts.OF_PLAN, **_NOT_OF_FLEETS}.items():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise UsageError(f"{flags[name]} is not given with --fleet: {why}")
+    if given["dry_run"] and given["as_json"]:
+        raise UsageError(
+            "--json is not given with --fleet and --dry-run: what each host would do is a table"
+        )
     name = given["workload"]
     if name is not None and name.startswith(options.IMPORTED):
         raise UsageError(
@@ -62,4 +66,5 @@ def run(given: dict[str, Any]) -> int:
     return fleet.carry_out(
         *(planned, given["keys_folder"], given["wait_ns"], given["progress"], delivered),
         dry_run=given["dry_run"],
+        leave="give --write",
     )

@@ -33,7 +33,9 @@ _REMEDY_OF = {
 
 def absent(name: str, why: str, code: ExitCode = ExitCode.REFUSED) -> Finding:
     """A host that does not answer, or has not joined."""
-    remedy = "start `spekctl fleet join` there, or write ssh in [[host]]"
+    remedy = "see the output of `spekctl fleet join` there"
+    if code is ExitCode.REFUSED:
+        remedy = "start `spekctl fleet join` there, or write ssh in [[host]]"
     return Finding(name, "reach", "stops", why, remedy, code)
 
 
@@ -79,7 +81,10 @@ def of_host(
 
 
 def of_claim(plan: Plan, part: Part, described: Described) -> Iterator[Finding]:
-    """What the host refuses when it claims its devices, as far as its description tells."""
+    """What the host refuses when it claims its devices, as far as its description tells: nothing,
+    where no helper has looked."""
+    if described.lacks is Lack.RIGHTS:
+        return
     name, host = part.name, part.host
     # Only hosts have read a trace, and know whether it writes.
     if host.role == "client" and writes(plan.workload) and not meaning.replays(plan.workload):

@@ -31,16 +31,20 @@ def check(plan: Plan) -> None:
         before = host
 
 
-def check_write(plan: Plan) -> None:
-    """RefusedError if a client writes without --write. Whether a trace does is known to the hosts
-    alone, which have read it."""
+def writes_without_leave(plan: Plan) -> str:
+    """Why a client must not run, as it writes without --write; else empty. Whether a trace writes
+    is known to the hosts alone, which have read it."""
     if meaning.replays(plan.workload) or not writes(plan.workload):
-        return
-    if not all(host.load.write for host in plan.clients):
-        raise RefusedError(
-            f"{plan.workload.workload.name} writes to the devices of all hosts; to allow that,"
-            " give --write, or write = true in the options of the plan"
-        )
+        return ""
+    if all(host.load.write for host in plan.clients):
+        return ""
+    return f"{plan.workload.workload.name} writes to the devices of all hosts"
+
+
+def check_write(plan: Plan, leave: str) -> None:
+    """RefusedError if a client writes without --write. @leave: what to do to allow that."""
+    if why := writes_without_leave(plan):
+        raise RefusedError(f"{why}; to allow that, {leave}")
 
 
 def _is_like(host: Host, another: Host) -> bool:

@@ -413,7 +413,14 @@ def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
                     _outstanding(given, given.max_outstanding, clients.index(host), clients)
                 )
             load, measuring = options.read(merged)
-            host = dataclasses.replace(host, options=merged, load=load, measuring=measuring)
+            host = dataclasses.replace(
+                host,
+                options=merged,
+                load=load,
+                measuring=measuring,
+                # A step that only reads destroys nothing.
+                destroy=host.destroy if load.write else (),
+            )
         hosts.append(host)
     return dataclasses.replace(
         plan,

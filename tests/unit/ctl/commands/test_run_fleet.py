@@ -113,3 +113,19 @@ def test_a_run_that_writes_needs_write(spekctl: Spekctl, tmp_path: Path) -> None
     outcome = spekctl("run", "random-write-4k", "--fleet", "plan.toml")
     assert outcome.code == ExitCode.REFUSED
     assert "random-write-4k writes to the devices of all hosts" in outcome.err
+    assert outcome.err.rstrip().endswith("; to allow that, give --write")
+
+
+def test_a_run_that_reads_destroys_nothing(spekctl: Spekctl, tmp_path: Path) -> None:
+    """Though the plan's own run does."""
+    text = plan_of(NAMES).replace("[fleet.options]\n", "[fleet.options]\nwrite = true\n")
+    (tmp_path / "plan.toml").write_text(text + 'destroy = ["S1"]\n')
+    dry = ("--fleet", "plan.toml", "--dry-run")
+    assert spekctl("run", "random-read-4k", *dry).code == ExitCode.OK
+    assert spekctl("fleet", "run", "plan.toml", "--dry-run").code == ExitCode.OK
+
+
+def test_a_dry_run_of_a_fleet_has_no_json(dry: Spekctl) -> None:
+    outcome = dry("random-read-4k", "--json")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith("--json is not given with --fleet and --dry-run")

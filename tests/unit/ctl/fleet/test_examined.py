@@ -156,6 +156,9 @@ def test_power_feeds_of_the_plan_have_to_be_open() -> None:
     describe(rig["a"], feeds=None)
     (spoiled,) = [each for each in told(rig) if each.level == "spoils"]
     assert (spoiled.check, spoiled.remedy) == ("power", "modprobe spek_prober")
+    # Where no helper has looked, nothing is known of the prober.
+    describe(rig["a"], feeds=None, lacks=Lack.RIGHTS, trouble="sudo: a password is required")
+    assert {each.check for each in told(rig) if each.level != "ok"} == {"rights"}
 
 
 def test_a_certificate_that_expires_soon_is_told() -> None:
