@@ -15,7 +15,7 @@ from spekctl.commands import on_hosts, options
 from spekctl.errors import UsageError
 
 _TRACE = "`spekctl fleet run` replays a trace, of a workload file with pattern trace"
-_STATE = "states of blocks are kept for one machine"
+_STATE = "states of blocks are those of a single machine"
 # What a fleet does not do, and why.
 _NOT_OF_FLEETS = {
     **dict.fromkeys(("traces", "speed", "bursts", "closed", "think", "max_idle"), _TRACE),

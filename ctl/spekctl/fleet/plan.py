@@ -436,7 +436,7 @@ def of_command(plan: Plan) -> list[str]:
 
 
 def check_seed(seed: int) -> None:
-    """UsageError for one that a fleet cannot have."""
+    """UsageError for what a fleet cannot have."""
     if not 0 <= seed <= SEED_MAX:
         raise UsageError(f"--seed of a fleet must be 0 to {SEED_MAX}, not {seed}")
 

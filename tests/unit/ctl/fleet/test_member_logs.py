@@ -86,7 +86,7 @@ def test_it_counts_no_log_while_it_is_part_of_a_run(rig: Rig, tmp_path: Path) ->
 
 
 class Count:
-    """A count of a log that goes on until it is ended, or told to end."""
+    """A count of a log that lasts until it is aborted or allowed to end."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.entered, self.enough = threading.Event(), threading.Event()
