@@ -164,8 +164,9 @@ def test_a_stop_does_not_wait_for_a_host_that_hangs(tmp_path: Path) -> None:
         agent.helper.ask("stop")
         ended = agent.wait(Ended)
         assert ended.code == ExitCode.HOST_LOST and "b lost at" in ended.text
-        (lost,) = [news for news in agent.all(Hosts)[-1].hosts if news.stage == "lost"]
-        assert lost.name == "b" and lost.text
+        # On a slow machine the other host may have been silent for too long as well.
+        lost = {host.name: host.text for host in agent.all(Hosts)[-1].hosts if host.stage == "lost"}
+        assert lost["b"]
         hosts.hosts["b"].send_signal(signal.SIGCONT)
         agent.helper.close()
         check_free(hosts)
