@@ -53,7 +53,7 @@ def of_job(options: Reader, plan: Plan, base: int, direction: int) -> dict[str, 
 
 def _check_units(options: Reader, plan: Plan, base: int, direction: int) -> None:
     """Report a law that fio applies to another range than that of the job: it numbers blocks of
-    the smallest size of reads and writes, and takes a number for one of aligned blocks."""
+    the smallest size of reads and writes, and uses the numbers as those of aligned blocks."""
     least = block_sizes.smallest(options, base)
     unit, align = min(least[:2]), ends.alignments(options, base)[direction] or least[direction]
     if align != unit:

@@ -26,7 +26,7 @@ _EXCLUSIVE = (
 def changed(file: PlanFile, given: OptionTexts, settings: Sequence[str] = ()) -> PlanFile:
     """The plan with the run options @given for all of its clients, named by their flags without
     dashes, and with @settings of its workload after its own. An option replaces the same option of
-    the plan, for all hosts or for one host, and the options of the plan that it excludes.
+    the plan, of all hosts or of a single host, and the options that it excludes.
     UsageError if two of @given exclude each other."""
     given = dict(given)
     seed = given.pop("seed", None)
