@@ -1,30 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kills the guest of this process, as if its power failed; its disks are files of the host."""
+"""Kills a guest as if its power failed; its disks are files of the host, by which its emulator is
+known: the harness may have guests of its own beside it."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from lib.waiting import comes_true
 
 
-def _descendants(pid: int) -> list[int]:
-    pids = []
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, path.read_text().split()):
-            pids += [child, *_descendants(child)]
-    return pids
-
-
-def _kill() -> None:
-    for pid in _descendants(os.getpid()):
-        if Path(f"/proc/{pid}/comm").read_text().startswith("qemu-system"):
-            os.kill(pid, signal.SIGKILL)
+def _kill(folder: Path) -> None:
+    """SIGKILL for the emulator that has disk_words(@folder) among its arguments."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            is_emulator = (process / "comm").read_text().startswith("qemu-system")
+            if is_emulator and f"file={folder}/".encode() in (process / "cmdline").read_bytes():
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def disk_words(folder: Path, sizes: dict[str, int]) -> list[str]:
@@ -40,15 +36,16 @@ def disk_words(folder: Path, sizes: dict[str, int]) -> list[str]:
     return words
 
 
-@contextmanager
-def killed_when(is_far: Callable[[], bool], limit_s: float) -> Iterator[None]:
-    """SIGKILL for the emulator once the guest that runs meanwhile has come so far."""
+@contextlib.contextmanager
+def killed_when(folder: Path, is_far: Callable[[], bool], limit_s: float) -> Iterator[None]:
+    """SIGKILL for the emulator with disks in @folder, which runs meanwhile, once its guest has come
+    so far."""
 
     is_over = threading.Event()
 
     def watch() -> None:
         if comes_true(lambda: is_over.is_set() or is_far(), limit_s) and not is_over.is_set():
-            _kill()
+            _kill(folder)
 
     killer = threading.Thread(target=watch)
     killer.start()

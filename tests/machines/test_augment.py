@@ -45,7 +45,7 @@ def last_batch(folder: Path) -> int:
 
 def killed_guest(folder: Path, batch: int) -> Outcome:
     """A guest that is killed once it has come so far."""
-    with killed_when(lambda: last_batch(folder) >= batch, LIMIT_S):
+    with killed_when(folder, lambda: last_batch(folder) >= batch, LIMIT_S):
         return guest(folder, 10**9)
 
 

@@ -41,7 +41,7 @@ def guest(folder: Path, step: str) -> Outcome:
 
 
 def test_a_cache_is_assembled_at_boot_and_the_raid_is_whole_after_shutdown(tmp_path: Path) -> None:
-    with killed_when(lambda: synced(tmp_path) >= FILES, LIMIT_S):
+    with killed_when(tmp_path, lambda: synced(tmp_path) >= FILES, LIMIT_S):
         killed = guest(tmp_path, "before")
     assert killed.exit_status is None, (killed.failure, killed.console[-2000:])
     booted = guest(tmp_path, "after")
