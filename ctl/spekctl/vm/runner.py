@@ -339,7 +339,7 @@ class _Run:
         self.interrupts = 0
         self.kill_at = float("inf")
         self.look = False
-        self.qemu_status: int | None = None  # None: it had not ended by itself
+        self.qemu_status: int | None = None  # of virtme_run.py; None: it had not ended by itself
 
     @staticmethod
     def _terminals(fds: dict[str, int | None]) -> list[str]:
@@ -613,8 +613,8 @@ class _Run:
     def _why_qemu_ended(self) -> str:
         if self.qemu_status is None:
             return ""
-        if self.qemu_status < 0:
-            return f": QEMU was killed by {signal.Signals(-self.qemu_status).name}"
+        if self.qemu_status > 128:
+            return f": QEMU was killed by {signal.Signals(self.qemu_status - 128).name}"
         if self.qemu_status:
             return f": QEMU exited with status {self.qemu_status}"
         if "Triple fault" in self._read(QEMU_LOG):
