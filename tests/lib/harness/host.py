@@ -238,14 +238,9 @@ class GuestRunner:
             os.sched_setaffinity(0, self.processors)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Guests that were killed or did not come up at once, and what tests have counted
-        (record_property "count"), for each kernel."""
+        """Guests that did not come up at once, and what tests have counted (record_property
+        "count"), for each kernel."""
         for guest in self.guests.values():
-            if guest.kills:
-                terminalreporter.line(
-                    f"kernel {guest.kernel}: QEMU was killed from outside {guest.kills} time(s), as"
-                    f" for want of memory: {guest.folder}/output-*.log"
-                )
             if guest.failed_boots:
                 terminalreporter.line(
                     f"kernel {guest.kernel}: {guest.failed_boots} guest(s) did not get as far as "

@@ -52,10 +52,6 @@ NICENESS = 5
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 BOOTS_THAT_MAY_FAIL = 2
-KILLS_THAT_MAY_HAPPEN = 2
-# What spekctl vm says of an emulator that somebody outside of the guest has ended, as the kernel
-# does for want of memory.
-KILLED = "QEMU was killed by SIGKILL"
 OBITUARY_LINES = 150  # of output and console, in the report of a test that its guest died with
 # Emulated disks of every guest, in the order of tests/guest/conftest.py.
 DISKS = ("nvme,size=1G", "nvme,size=1G,bs=4096", "virtio,size=1G", "virtio,size=1G,bs=4096")
@@ -115,7 +111,6 @@ class Guest:
         self.process: subprocess.Popen[bytes] | None = None
         self.boots = 0
         self.failed_boots = 0
-        self.kills = 0
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
 
@@ -266,10 +261,7 @@ class Guest:
     def bury(self, hung: bool) -> None:
         """The guest is gone, or @hung: charge its test; the remaining ones get another guest."""
         self.stop(hung)
-        if not hung and self.kills < KILLS_THAT_MAY_HAPPEN and self.was_killed():
-            # No test can do that. The one that ran starts over; the summary counts the kills.
-            self.kills += 1
-        elif self.started:
+        if self.started:
             died = "hung" if hung else "died"
             why = f"the guest {died} in this test"
             if not self.running:
@@ -283,10 +275,6 @@ class Guest:
                 self.give_up(self.obituary("the guest did not get as far as the first test"))
         if self.pending:
             self.boot(self.prepared, self.processors)
-
-    def was_killed(self) -> bool:
-        """Whether the emulator was ended from outside of the guest."""
-        return KILLED in self.output.read_text(errors="replace")
 
     def fail(self, nodeid: str, text: str) -> None:
         """Report a test that the guest did not live to report."""
