@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,19 @@ def declarations_in(text: str, wanted: Callable[[Path], bool]) -> str:
 
 
 def opened(text: str, path: Path) -> tuple[Any, Any]:
-    """A shared object with these declarations: (ffi, lib)."""
+    """A shared object with these declarations: (ffi, lib), the same ones for every thread.
+
+    What belongs to one ffi is no argument for functions of another.
+    """
+    with _opening:
+        return _open(text, path)
+
+
+_opening = threading.Lock()
+
+
+@functools.cache
+def _open(text: str, path: Path) -> tuple[Any, Any]:
     ffi = cffi.FFI()
     ffi.cdef(
         "typedef uint8_t u8; typedef int8_t s8; typedef uint16_t u16; typedef uint32_t u32;"
