@@ -65,12 +65,19 @@ def replaces_older_in_guest(function: F) -> F:
     return started  # type: ignore[return-value]
 
 
-def carry_out(paths: Sequence[Path], inputs: Sequence[Path], work: Callable[[], T]) -> T:
-    """@work, which writes @paths, reads @inputs, and returns an exit code."""
+def carry_out(
+    paths: Sequence[Path],
+    inputs: Sequence[Path],
+    work: Callable[[], T],
+    *,
+    any_kind: bool = False,
+) -> T:
+    """@work, which writes @paths, reads @inputs, and returns an exit code. @any_kind: set aside
+    files of every kind first, where @inputs are all files that @work may read."""
     # A file that the command reads stays: the command refuses to overwrite it.
     olds = [Old.at(path) for path in paths if not any(_same(path, file) for file in inputs)]
     for old in olds:
-        old.set_aside_result()
+        old.set_aside_first(any_kind)
     failed = True
     try:
         code = work()
@@ -98,14 +105,14 @@ class Old:
 
         return cls(path, files.status_of_older(path))
 
-    def set_aside_result(self) -> None:
+    def set_aside_first(self, any_kind: bool) -> None:
         """At the start: a result, or any other JSON. A file of another kind may be one that the
-        workload names, as a trace, and nobody takes it for a result."""
+        workload names, as a trace, and nobody takes it for a result: only @any_kind includes it."""
         if self.status is None:
             return
         from spekctl import files
 
-        if _is_json(self.path):
+        if any_kind or _is_json(self.path):
             files.set_aside(self.path)
 
     def set_aside_if_left(self) -> None:

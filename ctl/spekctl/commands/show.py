@@ -164,7 +164,8 @@ def _write_exports(paths: Sequence[Path], exports: Exports) -> None:
     for path in paths:
         # Its failure is that of a path; what the file holds comes later.
         document.is_document(path)
-    aside.carry_out([path for _, path in outputs], paths, lambda: _write(paths, exports))
+    written = [path for _, path in outputs]
+    aside.carry_out(written, paths, lambda: _write(paths, exports), any_kind=True)
 
 
 def _write(paths: Sequence[Path], exports: Exports) -> int:

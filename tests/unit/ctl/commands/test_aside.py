@@ -361,10 +361,10 @@ def test_a_result_that_is_shown_as_csv_replaces_an_older_file(
     spekctl: Spekctl, kernel: FakeKernel
 ) -> None:
     assert run_ok(spekctl, "-o", "r.json").code == ExitCode.OK
-    Path("out.csv").write_text("{of yesterday")
+    Path("out.csv").write_text("interval,phase\n0,measure\n")
     assert spekctl("show", "r.json", "--csv", "-o", "out.csv").code == ExitCode.OK
-    assert Path("out.csv").read_text().startswith("interval,")
-    assert Path("out.csv~").read_text() == "{of yesterday"
+    assert Path("out.csv").read_text().startswith("interval,phase,start_ns")
+    assert Path("out.csv~").read_text() == "interval,phase\n0,measure\n"
 
 
 @pytest.mark.parametrize(
