@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from spekctl.commands import options
 from spekctl.commands.options import FilePath, check_labels
 from spekctl.commands.options import data_sheet as data_sheet_option
 from spekctl.commands.options import title as title_option
@@ -30,7 +31,8 @@ Examples:
     "--output",
     type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="HTML file to write.  [default: INPUT-report.html in the current directory]",
+    help=f"HTML file to write. {options.OLDER_EXPORT}"
+    "  [default: INPUT-report.html in the current directory]",
 )
 @click.option(
     *("--label", "labels"),
@@ -58,17 +60,24 @@ def command(
     --data-sheet adds the table of `spekctl show --data-sheet` to each result that the sheet covers.
     """
     from spekctl import files
+    from spekctl.commands import aside
     from spekctl.report import page
 
     check_labels(labels, inputs)
     place = output or Path(f"{inputs[0].stem}-report.html")
-    files.check_apart(place, inputs)
+    sources = [*inputs, *([Path(data_sheet)] if data_sheet is not None else [])]
+    files.check_apart(place, sources)
     page.require()
     files.check_writable(place)
     from spekctl.report import read
 
-    data = page.html(read.sheets(inputs, labels, data_sheet), title)
-    files.put(place, data)
+    read.check_readable(inputs)
+
+    def write() -> int:
+        files.put(place, page.html(read.sheets(inputs, labels, data_sheet), title))
+        return 0
+
+    aside.carry_out([place], sources, write, any_kind=True)
     if place not in (Path("/dev/stdout"), Path("/dev/fd/1")):
         click.echo(place)
     return 0

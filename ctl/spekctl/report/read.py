@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from spekctl import files
 from spekctl.documents import data_sheet, document
 from spekctl.documents.data_sheet import DataSheet
 from spekctl.documents.document import Kind
@@ -58,6 +59,15 @@ _WORDS = (
     "results, load curves, reports, verdicts, profiles, samples, power states, studies, per-I/O"
     " logs and traces that spekctl has written"
 )
+_PURPOSE = "a page is made of"
+
+
+def check_readable(paths: Sequence[Path]) -> None:
+    """UsageError if one is not a file that can be read, whatever it holds."""
+    for path in paths:
+        if files.exists(path) and not path.is_file():
+            raise UsageError(f"{path} is not a file; {_PURPOSE} {_WORDS}")
+        document.is_document(path)
 
 
 def sheets(
@@ -79,7 +89,7 @@ def sheets(
 
 
 def _sheet(path: Path, reference: DataSheet | None) -> Sheet:
-    kind = document.identify(path, KINDS, "a page is made of", _WORDS)
+    kind = document.identify(path, KINDS, _PURPOSE, _WORDS)
     if kind is Kind.LOG:
         from spekctl.log.file import require
         from spekctl.report import logs

@@ -51,6 +51,26 @@ def test_a_page_replaces_an_older_one(spekctl: Spekctl, inputs: Path) -> None:
     outcome = spekctl("c.json", "-o", "x.html", "--title", "A title", "--label", "one")
     assert outcome == Outcome(0, "x.html\n", "")
     assert "<title>A title</title>" in (inputs / "x.html").read_text(encoding="utf-8")
+    assert (inputs / "x.html~").read_text() == "old"
+
+
+def test_a_page_that_cannot_be_made_leaves_no_older_one(spekctl: Spekctl, inputs: Path) -> None:
+    (inputs / "half-report.html").write_text("old")
+    outcome = spekctl("half.json")
+    assert outcome.code == ExitCode.USAGE and "half.json is damaged" in outcome.sentence
+    assert not (inputs / "half-report.html").exists()
+    assert (inputs / "half-report.html~").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    "words", [("no.json",), ("c.json", "--label", "a", "--label", "b"), (".",), ("--label=a",)]
+)
+def test_a_wrong_command_line_renames_no_page(
+    spekctl: Spekctl, inputs: Path, words: tuple[str, ...]
+) -> None:
+    (inputs / "x.html").write_text("old")
+    assert spekctl(*words, "-o", "x.html").code == ExitCode.USAGE
+    assert (inputs / "x.html").read_text() == "old" and not (inputs / "x.html~").exists()
 
 
 def test_a_page_can_go_to_standard_output(spekctl: Spekctl, inputs: Path) -> None:
@@ -128,6 +148,9 @@ def test_a_page_has_figures_of_a_data_sheet(spekctl: Spekctl, inputs: Path) -> N
     sheet.write_text('title = "a drive"\nsources = ["x"]\n[[claim]]\nname = "r"\niops = 100\n')
     assert spekctl("c.json", "--data-sheet", "s.toml").code == 0
     assert "against the data sheet of a drive" in (inputs / "c-report.html").read_text("utf-8")
+    overwriting = spekctl("c.json", "--data-sheet", "s.toml", "-o", "s.toml")
+    assert overwriting.code == ExitCode.USAGE
+    assert "--output s.toml would overwrite the input s.toml" in overwriting.sentence
     sheet.write_text(sheet.read_text() + 'workloads = ["no-such-*"]\n')
     refusal = spekctl("c.json", "d.json", "--data-sheet", "s.toml")
     assert refusal.code == ExitCode.USAGE
