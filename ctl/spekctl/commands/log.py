@@ -71,12 +71,14 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     import pyarrow as pa
     import pyarrow.csv as csv
 
+    from spekctl.cells import cell
     from spekctl.log.file import COLUMNS, Names
     from spekctl.render.output import reader_left
 
     words = Names(log.header.streams, [asu.name for asu in log.header.asus]).words()
     del words["error"]  # a number in CSV: 0 is none
     words["op"] = ["read", *log.header.of_writes()]
+    words = {name: list(map(cell, names)) for name, names in words.items()}
     forced = np.array(log.header.fua or [False] * len(log.header.streams), np.uint8)
     out = sys.stdout.buffer
     out.write(",".join((*COLUMNS, "fua")).encode() + b"\n")

@@ -14,6 +14,7 @@ import csv
 import io
 from collections.abc import Iterator
 
+from spekctl.cells import row
 from spekctl.documents.result import Result
 from spekctl.documents.result_parts import Interval
 from spekctl.kernel.records import Direction, IntervalCell
@@ -45,7 +46,7 @@ def encode(result: Result) -> bytes:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for interval in result.intervals:
-        writer.writerows(_rows(result, interval))
+        writer.writerows(map(row, _rows(result, interval)))
     return stream.getvalue().encode()
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from spekctl.cells import row
 from spekctl.documents import document, samples
 from spekctl.documents.curve import Curve
 from spekctl.documents.document import Document, Kind, kind_of
@@ -30,7 +31,7 @@ def samples_csv(report: ProberReport) -> str:
         return ""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["start_ns", "end_ns", *(name for name, _ in series)])
+    writer.writerow(row(["start_ns", "end_ns", *(name for name, _ in series)]))
     zero_ns = report.probe.started.monotonic_ns
     for at, (start_ns, end_ns) in enumerate(zip(report.start_ns, report.end_ns, strict=True)):
         writer.writerow([start_ns - zero_ns, end_ns - zero_ns, *(line[at] for _, line in series)])

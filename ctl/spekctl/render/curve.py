@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spekctl import units
+from spekctl import cells, units
 from spekctl.documents.curve import Curve, Point, TimeFigures
 from spekctl.documents.power import UNMETERED, gap_text
 from spekctl.documents.result import NOTHING
@@ -191,8 +191,8 @@ def csv_of(curve: Curve) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     rows = [_columns(point) for point in curve.points]
     if rows:
-        writer.writerow(rows[0])
-        writer.writerows(row.values() for row in rows)
+        writer.writerow(cells.row(rows[0]))
+        writer.writerows(cells.row(row.values()) for row in rows)
     return stream.getvalue()
 
 

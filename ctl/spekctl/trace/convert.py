@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from spekctl import files, units
+from spekctl.cells import is_formula
 from spekctl.errors import UsageError
 from spekctl.trace.columns import SECTOR_BYTES, Batch, Flag, Op
 from spekctl.trace.figures import origins
@@ -148,12 +149,13 @@ def _words(names: list[str], codes: Any) -> Any:
     return pa.array(names, pa.string()).take(pa.array(np.ascontiguousarray(codes).astype(np.int64)))
 
 
-def _device_names(trace: Trace, delimiter: str) -> list[str]:
+def _device_names(trace: Trace, delimiter: str, *, formulas: bool = True) -> list[str]:
     """Device names without quotes, blanks and delimiters of the form; different devices keep
-    different names."""
+    different names. Without @formulas, `_` is in place of a sign that makes a name a formula."""
     names: dict[str, None] = {}
     for name in trace.devices.names:
-        plain = allowed = re.sub(rf'["\s{delimiter}]', "_", name) or "_"
+        plain = re.sub(rf'["\s{delimiter}]', "_", name) or "_"
+        plain = allowed = f"_{plain[1:]}" if not formulas and is_formula(plain) else plain
         numbers = itertools.count(2)
         while allowed in names:
             allowed = f"{plain}_{next(numbers)}"
@@ -173,7 +175,7 @@ class _Csv:
     def add(self, batch: Batch, out: IO[bytes]) -> None:
         columns = [
             pa.array(np.ascontiguousarray(batch.at_ns)),
-            _words(_device_names(self._trace, ","), batch.device),
+            _words(_device_names(self._trace, ",", formulas=False), batch.device),
             pa.array(np.ascontiguousarray(batch.offset_bytes)),
             pa.array(np.ascontiguousarray(batch.bytes)),
             _words([op.text for op in Op], batch.op),

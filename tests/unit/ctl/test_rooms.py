@@ -24,6 +24,7 @@ ROOT = Path(spekctl.__file__).parent
 ORDER = (
     (
         "__init__",
+        "cells",
         "closing",
         "contract",
         "distribution",

@@ -48,6 +48,14 @@ def test_csv_has_every_row_in_words(spekctl: Spekctl, tmp_path: Path) -> None:
     assert lines[1:] == expected
 
 
+def test_no_name_in_csv_is_a_formula(spekctl: Spekctl, tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(10), streams=["=1+1", "-x"])
+    lines = spekctl("log", str(path), "--csv").out.splitlines()[1:]
+    place = file.COLUMNS.index("stream")
+    assert {line.split(",")[place] for line in lines} <= {"'=1+1", "'-x"}
+    assert lines
+
+
 def test_rows_can_be_chosen(spekctl: Spekctl, tmp_path: Path) -> None:
     rows = records(3000)
     rows["phase"][:1000] = 0

@@ -101,6 +101,17 @@ def test_reads_of_a_stream_that_writes_have_a_row(ours: Result) -> None:
     assert ("main", "read") in names and ("main", "write") in names
 
 
+def test_no_cell_is_a_formula(ours: Result) -> None:
+    """Result files come from others, too. Numbers stay what they are."""
+    (stream,) = ours.config.streams
+    config = replace(ours.config, streams=[replace(stream, name="=HYPERLINK(1)")])
+    power = IntervalPower([], RailPower("total", 0.0, -0.25, -0.5, 0.0, 1.0, 0.0, 1))
+    first = replace(ours.intervals[0], power=power)
+    table = rows(replace(ours, config=config, intervals=[first]))
+    assert {row["stream"] for row in table} == {"", "'=HYPERLINK(1)"}
+    assert {row["power_w"] for row in table} == {"-0.25"}
+
+
 def test_what_is_not_known_is_empty(ours: Result) -> None:
     first = ours.intervals[0]
     quiet = replace(first, read=replace(first.read, ios=0, bytes=0))

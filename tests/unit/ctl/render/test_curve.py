@@ -98,6 +98,13 @@ def test_csv_has_a_line_for_each_point_and_nothing_for_what_is_unknown() -> None
     assert csv_of(a_curve([])) == ""
 
 
+def test_csv_holds_no_formula() -> None:
+    hostile = msgspec.structs.replace(OPEN[0], at={"=1+1": '@SUM("a")', "think": "-5"})
+    header, values = csv.reader(csv_of(a_curve([hostile])).splitlines())
+    assert (header[0], values[0]) == ("'=1+1", '\'@SUM("a")')
+    assert (header[1], values[1]) == ("think", "-5")
+
+
 def test_csv_says_whether_a_point_counts() -> None:
     """A run without I/O came to its end, and no figure of it is one of the device."""
     points = [

@@ -164,6 +164,15 @@ def test_devices_stay_apart_however_alike_their_names(form: str, tmp_path: Path)
         assert copied_names[3:6:2] == ["259,3", "8,0"]
 
 
+def test_no_device_of_a_table_is_a_formula(tmp_path: Path) -> None:
+    names = ["=1+1", "_1+1", "@SUM(A1)", "+a", "-2+3", "-2", "sda"]
+    rows = "".join(f"{n};{name};0;512;read\n" for n, name in enumerate(names))
+    _, trace = read_text(tmp_path, "at_ns;device;offset_bytes;bytes;op\n" + rows)
+    expected = ["_1+1", "_1+1_2", "_SUM(A1)", "_a", "_2+3", "-2", "sda"]
+    assert copied(trace, tmp_path / "out", "csv")[0] == expected
+    assert copied(trace, tmp_path / "out", "fio")[0] == names
+
+
 @given(names=st.lists(st.sampled_from(["a b", "a_b", "a_b_2", "_", "259,0", "259,2"]), min_size=1))
 def test_names_do_not_change_while_more_devices_appear(
     names: list[str], tmp_path_factory: pytest.TempPathFactory
