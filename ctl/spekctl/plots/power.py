@@ -124,29 +124,33 @@ def draw(line: PowerLine, title: str = "") -> Figure:
     figure, axes = style.new_figure(
         [3.2, 1.6], title or f"Power: {line.origin.what}", [line.origin]
     )
-    _draw_rails(axes[0], line)
-    axes[1].stairs(line.iops, line.edges_s, color=style.COLOURS[0], baseline=None)
+    unit, unit_s = style.clock_unit(float(line.edges_s[-1]))
+    edges = line.edges_s / unit_s
+    _draw_rails(axes[0], line, edges)
+    axes[1].stairs(line.iops, edges, color=style.COLOURS[0], baseline=None)
     axes[1].set_ylabel("I/Os per s")
     axes[1].set_ylim(bottom=0)
-    axes[1].set_xlabel("time since the start of the run (s)")
+    axes[1].set_xlabel(f"time since the start of the run ({unit})")
+    style.plain_numbers(axes[1].xaxis)
     style.plain_numbers(axes[1].yaxis)
     for axis in axes:
         if line.measure_s is not None:
             for edge_s in line.measure_s:
-                axis.axvline(edge_s, color=style.GREY, linestyle=":", linewidth=1)
-        axis.set_xlim(line.edges_s[0], line.edges_s[-1])
+                axis.axvline(edge_s / unit_s, color=style.GREY, linestyle=":", linewidth=1)
+        axis.set_xlim(edges[0], edges[-1])
     return figure
 
 
-def _draw_rails(axes: Axes, line: PowerLine) -> None:
+def _draw_rails(axes: Axes, line: PowerLine, edges: Floats) -> None:
+    """@edges: of the intervals, in the unit of the axis."""
     courses = dict(line.rails)
     if len(courses) > 1:
         courses["total"] = line.total
     for colour, (name, course) in zip(style.colours(len(courses)), courses.items(), strict=True):
-        axes.stairs(course.mean_w, line.edges_s, color=colour, baseline=None, label=name)
+        axes.stairs(course.mean_w, edges, color=colour, baseline=None, label=name)
         if name in line.rails:
             axes.fill_between(
-                np.repeat(line.edges_s, 2)[1:-1],
+                np.repeat(edges, 2)[1:-1],
                 np.repeat(course.min_w, 2),
                 np.repeat(course.max_w, 2),
                 color=colour,

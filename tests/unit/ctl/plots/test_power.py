@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lib.ctl import report_files
 from lib.ctl.fleets import Spec, facts_of, power_of, result_of
 from lib.ctl.plot_seen import our_style
 from lib.fakes.metered import FakeFeed, FakeLink, build, metered, rails
+from matplotlib.patches import StepPatch
 
 from spekctl import files
 from spekctl.documents import result
@@ -56,6 +58,35 @@ def test_intervals_without_power_are_gaps(tmp_path: Path) -> None:
     assert np.isnan(line.iops[-1])
     (first, *_) = power.draw(line).axes
     assert first.get_ylim()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("times", "unit", "unit_s"), [(1, "s", 1), (120, "min", 60), (3600, "h", 3600)]
+)
+def test_the_unit_of_time_follows_the_length(
+    tmp_path: Path, times: int, unit: str, unit_s: int
+) -> None:
+    line = power.of_result(report_files.powered_result(tmp_path / "r.json"))
+    assert line.measure_s is not None
+    start_s, end_s = line.measure_s
+    line = dataclasses.replace(
+        line, edges_s=line.edges_s * times, measure_s=(start_s * times, end_s * times)
+    )
+    expected = line.edges_s / unit_s
+    rails, iops = power.draw(line).axes
+    assert iops.get_xlabel() == f"time since the start of the run ({unit})"
+    for axes in (rails, iops):
+        assert axes.get_xlim() == (expected[0], expected[-1])
+        for patch in axes.patches:
+            assert isinstance(patch, StepPatch)
+            _, edges, _ = patch.get_data()
+            assert list(edges) == list(expected)
+    (shaded, *_) = rails.collections
+    corners = [np.asarray(path.vertices) for path in shaded.get_paths()]
+    places = set(np.concatenate(corners)[:, 0].tolist())
+    assert min(places) == expected[0] and places <= set(expected.tolist())
+    marks = [float(np.asarray(line.get_xdata())[0]) for line in iops.lines]
+    assert marks == [start_s * times / unit_s, end_s * times / unit_s]
 
 
 def test_intervals_that_were_never_read_are_gaps(tmp_path: Path) -> None:
