@@ -73,13 +73,23 @@ def no_idle_test(path: Path) -> UsageError:
     )
 
 
-def verdict(missing: Sequence[str], without: Sequence[str], between: str = " and ") -> str:
-    """The verdict on a test with these levels or phases @missing, or @without power."""
+def verdict(
+    missing: Sequence[str],
+    without: Sequence[str],
+    between: str = " and ",
+    useless: Mapping[str, Fraction] | None = None,
+) -> str:
+    """The verdict on a test with these levels or phases @missing, or @without power to compute
+    with; @useless: W that were measured in some of those, at most 0."""
     if missing:
         return f"not complete: {between.join(missing)} were not measured"
-    if without:
-        return f"performance only: no power measured in {', '.join(without)}"
-    return "complete"
+    measured = {name: watts for name, watts in (useless or {}).items() if name in without}
+    unknown = [name for name in without if name not in measured]
+    reasons = [f"no power measured in {', '.join(unknown)}"] if unknown else []
+    if measured:
+        named = [f"{float(watts):g} W in {name}" for name, watts in measured.items()]
+        reasons.append(f"the power must be more than 0 W, and is {', '.join(named)}")
+    return f"performance only: {'; '.join(reasons)}" if reasons else "complete"
 
 
 def watts_of(power: PowerFigures | None) -> Fraction | None:

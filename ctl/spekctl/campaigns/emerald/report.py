@@ -263,7 +263,12 @@ def build(
     missing = [name for name in parameters.phases if name not in names]
     without = [phase.name for phase in metrics if phase.value is None]
     failed = [phase for phase in phases if not phase.passed]
-    verdict = energy.verdict(missing, without, between=", ")
+    useless = {
+        phase.name: watts
+        for phase in metrics
+        if (watts := energy.watts_of(phase.power)) is not None and watts <= 0
+    }
+    verdict = energy.verdict(missing, without, ", ", useless)
     if failed and not missing:
         verdict = f"failed: {failed[0].name}: {failed[0].text}"
     return _report(

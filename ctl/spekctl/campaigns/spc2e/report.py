@@ -147,7 +147,9 @@ def build(
 ) -> Spc2eReport:
     """The report of these levels."""
     missing = [name for name in (*DIVISORS, "idle") if name not in {level.name for level in levels}]
-    without = [level.name for level in levels if level.watts is None or Fraction(level.watts) <= 0]
+    measured = {level.name: Fraction(level.watts) for level in levels if level.watts is not None}
+    useless = {str(name): watts for name, watts in measured.items() if watts <= 0}
+    without = [level.name for level in levels if level.name in useless or level.watts is None]
     # A rate of 0 leaves nothing to compute with.
     known: dict[str, usage.Level] = {
         level.name: usage.Level(Fraction(level.watts), Fraction(level.mb_s))
@@ -166,7 +168,7 @@ def build(
         source=recorded.text(facts.source),
         complete=whole is not None,
         passed=facts.passed and not missing,
-        verdict=facts.trouble or energy.verdict(missing, without),
+        verdict=facts.trouble or energy.verdict(missing, without, useless=useless),
         levels=list(levels),
         profiles=[row(name, profiles[name], day) for name, day in days.items()],
         composite=row("composite", None, whole.composite) if whole is not None else None,

@@ -44,6 +44,18 @@ def test_what_is_missing_comes_before_power(
     assert verdict(missing, without) == text
 
 
+def test_power_that_was_measured_is_not_denied() -> None:
+    useless = {"idle": Fraction(-1, 4), "heavy": Fraction(0), "of another": Fraction(-1)}
+    assert verdict([], ["heavy", "moderate", "idle"], useless=useless) == (
+        "performance only: no power measured in moderate; the power must be more than 0 W, and is"
+        " -0.25 W in idle, 0 W in heavy"
+    )
+    assert verdict([], ["idle"], useless=useless) == (
+        "performance only: the power must be more than 0 W, and is -0.25 W in idle"
+    )
+    assert verdict(["moderate"], ["idle"], useless=useless).startswith("not complete: moderate")
+
+
 def test_a_test_without_load_so_far_is_told_of_its_idle_test() -> None:
     rest = Idle(
         length_ns=5, start_ns=0, end_ns=5, targets=[disk().facts()], power=None, foreign_ios=7

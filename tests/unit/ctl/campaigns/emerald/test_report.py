@@ -72,6 +72,18 @@ def test_sequential_phases_have_no_response_limit(
     assert spekctl(*RUN, "--folder", "t").code == ExitCode.OK
 
 
+def test_a_phase_without_power_after_the_baseline_is_said(
+    spekctl: Spekctl, kernel: LoopKernel, power: FakePower
+) -> None:
+    power.baseline_w = 5.25
+    assert spekctl(*RUN, "--folder", "t").code == ExitCode.OK
+    report = of_file(Path("t/energy.json"))
+    assert values_of(report)["EP_RI"] is None and not report["complete"]
+    assert report["verdict"] == (
+        "performance only: the power must be more than 0 W, and is -0.25 W in ready-idle"
+    )
+
+
 def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     spekctl: Spekctl, kernel: LoopKernel, power: FakePower
 ) -> None:

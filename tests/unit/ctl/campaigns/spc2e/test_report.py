@@ -104,6 +104,18 @@ def test_a_baseline_is_taken_off_every_level(
     assert "a baseline of 2 W was subtracted from the power" in report["remarks"]
 
 
+def test_a_level_without_power_after_the_baseline_is_said(
+    spekctl: Spekctl, kernel: QueueKernel, power: FakePower
+) -> None:
+    power.baseline_w = 6.0
+    assert spekctl(*RUN, "--folder", "t").code == ExitCode.OK
+    report = report_of("t")
+    assert report["levels"][2]["watts"] == "0" and not report["complete"]
+    assert report["verdict"] == (
+        "performance only: the power must be more than 0 W, and is 0 W in idle"
+    )
+
+
 def test_a_system_that_rests_at_more_than_it_works_is_noticed(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower
 ) -> None:
