@@ -329,7 +329,8 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         result = self._rest(task, self.left_ns(), tools)
         if result is None:
             return False
-        self.first_minute = self.site.first(result.start_ns, result.end_ns)
+        if result.end_ns > result.start_ns:
+            self.first_minute = self.site.first(result.start_ns, result.end_ns)
         result = structs.replace(result, site_minute=self.first_minute)
         if self.folder is not None:
             idle.save(self.folder, result)
@@ -361,14 +362,17 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         return site.site_of(self.site, self.first_minute, self.last_minute)
 
     def _note_site(self, outcome: Outcome) -> None:
-        """Read the logs now, while their clock is still that of this boot."""
+        """Read the logs now, while their clock is still that of this boot. The last minute is that
+        under load, which a phase without I/O may follow."""
         rows = outcome.intervals if isinstance(outcome, Result) else [outcome]
-        if not rows:
+        # Without a meter, time without I/O is left out.
+        if not rows or rows[-1].end_ns == rows[0].start_ns:
             return
         start_ns, end_ns = rows[0].start_ns, rows[-1].end_ns
         if self.first_minute is None:
             self.first_minute = self.site.first(start_ns, end_ns)
-        self.last_minute = self.site.last(start_ns, end_ns) or self.last_minute
+        if isinstance(outcome, Result):
+            self.last_minute = self.site.last(start_ns, end_ns) or self.last_minute
 
     def _run(
         self,

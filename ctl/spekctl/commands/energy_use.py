@@ -41,7 +41,7 @@ site_option = click.option(
     help="For the report: mains voltage, power factor or air intake; repeatable. VALUE is a number"
     " for volts, power_factor, first_celsius or last_celsius; or, for volts, power_factor or"
     " celsius, FILE:COLUMN of a log of spek-daq (--log, or --print=raw), of which the report gives"
-    " the first and the last minute.",
+    " the first minute and the last one under load.",
 )
 output_option = options.result("With --from: write the report as JSON to FILE.")
 

@@ -38,6 +38,7 @@ LIMITS = {
     "first_celsius": (Fraction(-100), Fraction(200)),
     "last_celsius": (Fraction(-100), Fraction(200)),
 }
+_MINUTES = {"first": "first minute of the test", "last": "last minute under load"}
 _HOW = (
     f"write NAME=NUMBER, where NAME is one of {', '.join(TYPED)}, or NAME=FILE:COLUMN, where it is"
     f" one of {', '.join(_LOGGED)}"
@@ -234,7 +235,7 @@ def site_of(
         }
         known = {when: part for when, part in parts.items() if part.readings}
         remarks += [
-            f"site: {column.source} has no reading in the {when} minute"
+            f"site: {column.source} has no reading in the {_MINUTES[when]}"
             for when in minutes
             if when not in known
         ]

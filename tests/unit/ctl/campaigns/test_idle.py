@@ -97,6 +97,18 @@ def test_a_damaged_idle_test_is_refused(
         energy.load_spc1e(Path("t/state.json"))
 
 
+def test_without_a_meter_the_site_is_read_from_the_first_run_on(
+    spekctl: Spekctl, kernel: QueueKernel
+) -> None:
+    runs = [f"{at},230\n" for at in range(START_NS, START_NS + 10**12, 500 * 10**6)]
+    Path("meter.csv").write_text("".join(["time_ns,voltage.V\n", *runs]))
+    spekctl(*RUN, "--folder", "t", "--site", "volts=meter.csv:voltage")
+    report = of_file(Path("t/energy.json"))
+    assert report["site"]["first_minute"]["start_ns"] >= START_NS
+    assert report["site"]["volts"] == "230.000"
+    assert not any("site:" in remark for remark in report["remarks"])
+
+
 def test_a_log_gives_the_site_of_a_measured_test(
     spekctl: Spekctl, kernel: QueueKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,7 +67,7 @@ def test_a_temperature_is_that_of_each_minute_and_can_be_missing(tmp_path: Path)
     assert report is not None
     assert (report.first_celsius, report.last_celsius, report.volts) == ("27.550", None, "211.14")
     assert report.sources == {"volts": "given", "first_celsius": f"{log}:nct/temp2"}
-    assert remarks == [f"site: {log}:nct/temp2 has no reading in the last minute"]
+    assert remarks == [f"site: {log}:nct/temp2 has no reading in the last minute under load"]
 
 
 def test_a_restart_continues_a_log_and_a_boot_does_not(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from lib.ctl.emerald_command import (
     values_of,
 )
 from lib.ctl.energy_command import of_file
+from lib.fakes.kernel import START_NS
 from lib.fakes.power import FakePower
 
+from spekctl.campaigns import idle
 from spekctl.campaigns.emerald.plan import (
     PHASES,
 )
@@ -50,6 +53,41 @@ def test_a_test_does_all_phases_with_their_metrics(
     assert power.closed == 1 and kernel.closed and kernel.deleted
     assert "search for the best" in outcome.out and "EP_MW2" in outcome.out
     assert "…" not in outcome.out
+
+
+def write_intake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log of the air intake: 20 °C in the runs, 30 °C in the idle phase after them."""
+    runs_ns, idle_ns, step_ns = START_NS + 2 * 10**12, START_NS + 3 * 10**12, 10**7
+    began_ns = idle.monotonic_ns()
+    measure = partial(idle.measure, clock=lambda: idle.monotonic_ns() - began_ns + idle_ns)
+    monkeypatch.setattr(idle, "measure", measure)
+    runs = [f"{at},20\n" for at in range(START_NS, runs_ns, 50 * step_ns)]
+    rest = [f"{at},30\n" for at in range(idle_ns, idle_ns + 60_000 * step_ns, step_ns)]
+    Path("intake.csv").write_text("".join(["time_ns,intake.C\n", *runs, *rest]))
+
+
+def test_the_last_minute_of_the_site_is_under_load(
+    spekctl: Spekctl, kernel: LoopKernel, power: FakePower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_intake(monkeypatch)
+    outcome = spekctl(*RUN, "--folder", "t", "--site", "celsius=intake.csv:intake")
+    assert outcome.code == ExitCode.OK, outcome.err
+    report = of_file(Path("t/energy.json"))
+    assert (report["site"]["first_celsius"], report["site"]["last_celsius"]) == ("20.000", "20.000")
+    assert report["phases"][-1]["name"] == "ready-idle" and values_of(report)["EP_RI"] is not None
+    assert not any("site:" in remark for remark in report["remarks"])
+
+
+def test_an_idle_phase_that_is_left_out_is_no_minute_of_the_site(
+    spekctl: Spekctl, kernel: LoopKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_intake(monkeypatch)
+    outcome = spekctl(*RUN, "--folder", "t", "--site", "celsius=intake.csv:intake")
+    assert outcome.code == ExitCode.OK, outcome.err
+    report = of_file(Path("t/energy.json"))
+    assert report["phases"][-1]["measured_ns"] == 0
+    assert report["site"]["last_celsius"] == "20.000"
+    assert not any("site:" in remark for remark in report["remarks"])
 
 
 def test_a_phase_that_is_too_slow_fails(
