@@ -88,6 +88,11 @@ class Session:
         """What is run."""
         return self._request
 
+    @property
+    def is_armed(self) -> bool:
+        """Whether arm() has armed it for a time that has not come, as far as step() has seen."""
+        return self._is_armed
+
     def outstanding(self, kernel: Kernel) -> int:
         """I/Os that have not completed, of the run and of others under its claim, such as its final
         pass; also after its end. @kernel: a connection of the caller's thread."""

@@ -2,19 +2,23 @@
 """Runs on devices of their own, side by side, with one start.
 
 All runs claim their devices, or none keeps any; all are checked and ready before the first one is
-armed, and all start at one time, or that long after it as their delays say. Ctrl-C ends all, and so
-does a run that fails: one that loses its device, or has too many errors. A run that ends as it was
-asked to leaves the others alone.
+armed, and all start at one time, or that long after it as their delays say. Where that time comes
+before all are armed, as on a machine that is held up, those that are armed are called off, and all
+are made again with more time. Ctrl-C ends all, and so does a run that fails: one that loses its
+device, or has too many errors. A run that ends as it was asked to leaves the others alone.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
+from spekctl import units
 from spekctl.documents.result import Result
+from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.records import Reason
 from spekctl.power.meter import PowerOptions
@@ -26,8 +30,10 @@ from spekctl.run.progress import Progress
 from spekctl.run.session import Session
 from spekctl.run.start import StartAt
 
-# For arming the others, after the first one is armed.
+# For arming all: at first, by which factor more the next time, and at most.
 LEAD_NS = 500_000_000
+_LONGER = 4
+_MOST_LEAD_NS = 32_000_000_000
 _AS_ASKED = frozenset({Reason.NONE, Reason.COMPLETED, Reason.STOPPED})
 
 
@@ -44,6 +50,10 @@ class Member:
     def devices(self) -> str:
         """Its devices, for display."""
         return " ".join(device.path for device in self.request.devices)
+
+
+class _TooLateError(SpekError):
+    """The start came before all runs were armed, and nothing was written."""
 
 
 @dataclass(slots=True)
@@ -101,6 +111,29 @@ def measure(
     @prober_ns: as of run.measure; its samples are of the machine, and in the first result
     @start_at: the common start; None: as soon as all are armed
     """
+    lead_ns = LEAD_NS
+    while True:
+        asked = interrupts, prober_ns, power, start_at
+        try:
+            yield from _carried_out(kernel, members, *asked, lead_ns)
+            return
+        except _TooLateError as error:
+            if lead_ns * _LONGER > _MOST_LEAD_NS:
+                raise
+            lead_ns *= _LONGER
+            members[0].view.note(f"{error.message}; trying {units.format_duration(lead_ns)}")
+
+
+def _carried_out(
+    kernel: Kernel,
+    members: Sequence[Member],
+    interrupts: job.Interrupts,
+    prober_ns: int | None,
+    power: PowerOptions | None,
+    start_at: StartAt | None,
+    lead_ns: int,
+) -> Generator[Result]:
+    """measure(), with this time for arming all; _TooLateError if it was not enough."""
     failures = _Failures()
     observers, remark = observe.connect(prober_ns, power) if prober_ns is not None else ((), "")
     if remark:
@@ -125,11 +158,35 @@ def measure(
             session.check()
         for session in sessions:
             session.ready()
-        start_ns = start_at.mono_ns() if start_at is not None else time.monotonic_ns() + LEAD_NS
-        for session, member in zip(sessions, members, strict=True):
-            session.arm(start_ns + member.delay_ns)
+        if start_at is not None:
+            _arm(sessions, members, start_at.mono_ns())
+        else:
+            try:
+                _arm(sessions, members, time.monotonic_ns() + lead_ns)
+            except UsageError as error:
+                if error.errno != errno.ETIME:
+                    raise
+                raise _call_off(sessions, members, lead_ns) from error
         follow(sessions)
         for session in sessions:
             result = session.result()
             session.release()
             yield result
+
+
+def _arm(sessions: Sequence[Session], members: Sequence[Member], start_ns: int) -> None:
+    for session, member in zip(sessions, members, strict=True):
+        session.arm(start_ns + member.delay_ns)
+
+
+def _call_off(sessions: Sequence[Session], members: Sequence[Member], lead_ns: int) -> SpekError:
+    """End the runs that are armed, whose start has come before all were. Return: the error, which
+    is _TooLateError unless one of them has begun to write."""
+    late = f"arming the runs took longer than {units.format_duration(lead_ns)}"
+    begun = [session.is_armed and session.call_off() for session in sessions]
+    for session, member, has_begun in zip(sessions, members, begun, strict=True):
+        if has_begun and session.request.config.write:
+            return SpekError(
+                f"{late}: the run on {member.devices} has begun to write without the others"
+            )
+    return _TooLateError(late)

@@ -58,6 +58,7 @@ class FakeKernel:
     refuse: dict[str, SpekError] = field(default_factory=dict)
     start_ns: int = 0
     armed_waits: int = 1  # until an armed run starts
+    begun: bool = True  # an armed run that is stopped; else its start is forgotten
     diskseq: int = 0
     opens: int = 1  # of each device, by anybody
     errors: int = 0
@@ -80,6 +81,7 @@ class FakeKernel:
     claim: int | None = None  # of the latest run
     closed: bool = False
     deleted: bool = False
+    forgotten: bool = False
 
     def _called(self, name: str) -> None:
         self.calls.append(name)
@@ -180,6 +182,7 @@ class FakeKernel:
 
     def run_stop(self, run: int) -> None:
         self._called("run-stop")
+        self.forgotten = self.state is RunState.ARMED and not self.begun
         self.reason = Reason.STOPPED
         self.state = RunState.DRAINING if self.hangs else RunState.DONE
 
@@ -260,7 +263,7 @@ class FakeKernel:
             ramp_ns=config.ramp_ns,
             time_ns=config.time_ns,
             count=config.count,
-            started_ns=(self.start_ns or START_NS) if started else 0,
+            started_ns=(self.start_ns or START_NS) if started and not self.forgotten else 0,
             measure_ns=measure_ns,
             drain_ns=now_ns if done and measuring else 0,
             ended_ns=now_ns if done else 0,

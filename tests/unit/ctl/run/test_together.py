@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import signal
+import time
 from collections.abc import Sequence
 
 import msgspec
@@ -14,11 +16,12 @@ from lib.fakes.machine import disk
 from lib.fakes.shared_kernel import SharedKernel
 
 from spekctl.documents.result import Result
-from spekctl.errors import RefusedError
+from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError, error_from_errno
 from spekctl.kernel.records import Reason
 from spekctl.render.progress import LineProgress
 from spekctl.run import job, observe, start, together
 from spekctl.run.collector import Collector
+from spekctl.run.rights import Rights
 from spekctl.run.together import Member
 from spekctl.workload import file
 from spekctl.workload.config import DeviceNumber
@@ -27,12 +30,12 @@ from spekctl.workload.resolve import Options, resolve
 T0_NS = 2000 * SECOND
 
 
-def member(minor: int, seconds: int = 3, delay_s: int = 0) -> Member:
-    workload = file.load("random-read-4k")
-    options = Options(available_cpus=(0,), time_ns=seconds * SECOND)
+def member(minor: int, seconds: int = 3, delay_s: int = 0, write: bool = False) -> Member:
+    workload = file.load("random-write-4k" if write else "random-read-4k")
+    options = Options(available_cpus=(0,), time_ns=seconds * SECOND, write=write)
     config = resolve(workload, options, [DISK])
     config = msgspec.structs.replace(config, targets=[DeviceNumber(250, minor, 0)])
-    request = job.Request(workload, config, [disk(f"/dev/fake{minor}")])
+    request = job.Request(workload, config, [disk(f"/dev/fake{minor}")], write)
     return Member(request, LineProgress(quiet=True), delay_s * SECOND)
 
 
@@ -71,6 +74,57 @@ def test_without_a_time_the_start_is_far_enough_for_all_to_be_armed() -> None:
     results = list(together.measure(kernel, members, job.Interrupts(), None))
     (start_ns,) = {fake.start_ns for fake in kernel.runs_by_number.values()}
     assert start_ns and len(results) == 3
+
+
+def late(times: int, begun: bool = False) -> SharedKernel:
+    """A kernel that gets the start of the second run too late, this number of times."""
+
+    def prepare(number: int, fake: FakeKernel) -> None:
+        place = number - 7
+        fake.begun = begun
+        if place % 2 and place // 2 < times:
+            text = "The start time has passed."
+            fake.refuse["run-start"] = error_from_errno(errno.ETIME, text, "run-start")
+
+    return SharedKernel(prepare=prepare)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_start_that_comes_before_all_are_armed_is_put_off(begun: bool) -> None:
+    kernel = late(2, begun)
+    before_ns = time.monotonic_ns()
+    results = list(together.measure(kernel, [member(0), member(1)], job.Interrupts(), None))
+    assert len({result.start.monotonic_ns for result in results}) == 1
+    assert [len(result.intervals) for result in results] == [3, 3]
+    first, _, second, _, third, fourth = kernel.runs_by_number.values()
+    assert [fake.reason for fake in (first, second)] == [Reason.STOPPED] * 2
+    assert third.start_ns == fourth.start_ns >= before_ns + 16 * together.LEAD_NS
+    assert third.start_ns > second.start_ns > first.start_ns
+    assert not kernel.held()
+
+
+def test_a_start_is_not_put_off_for_ever() -> None:
+    kernel = late(9)
+    with pytest.raises(SpekError, match="arming the runs took longer than 32s"):
+        list(together.measure(kernel, [member(0), member(1)], job.Interrupts(), None))
+    assert len(kernel.runs_by_number) == 8 and not kernel.held()
+
+
+def test_a_run_that_has_written_alone_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rights, "check_write", lambda *_: [])
+    kernel = late(1, begun=True)
+    members = [member(0, write=True), member(1)]
+    with pytest.raises(SpekError, match="the run on /dev/fake0 has begun to write without") as end:
+        list(together.measure(kernel, members, job.Interrupts(), None))
+    assert end.value.exit_code is ExitCode.RUN_FAILED
+    assert len(kernel.runs_by_number) == 2 and not kernel.held()
+
+
+def test_a_time_that_the_user_gave_is_not_changed() -> None:
+    kernel = late(1)
+    with pytest.raises(UsageError, match="The start time has passed"):
+        carried_out(kernel, [member(0), member(1)])
+    assert len(kernel.runs_by_number) == 2 and not kernel.held()
 
 
 @pytest.mark.parametrize("reason", [Reason.DEVICE_GONE, Reason.ERRORS])
