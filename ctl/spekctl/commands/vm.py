@@ -101,7 +101,11 @@ def _directories(name: str, help: str) -> Callable[[F], F]:
     help="CPUs of the guest. Without KVM, CPUs in excess of the host's take turns.",
 )
 @click.option(
-    "--memory", metavar="SIZE", default="1G", show_default=True, help="Memory of the guest."
+    "--memory",
+    metavar="SIZE",
+    default="1G",
+    show_default=True,
+    help="Memory of the guest, as 512M or 2G. The least depends on its kernel, and is about 110M.",
 )
 @click.option(
     "--icount",
@@ -212,6 +216,7 @@ def command(
     from spekctl import files
     from spekctl.drive import file as drive_file
     from spekctl.vm import cache, marks, profiler
+    from spekctl.vm import memory as sizes
     from spekctl.vm.bytecode import compile_ahead
     from spekctl.vm.disks import parse_disks
     from spekctl.vm.kernels import find_kernel
@@ -257,8 +262,7 @@ def command(
     if network and (icount or ab is not None):
         other = "--icount" if icount else "--ab"
         raise UsageError(f"--net and {other} exclude each other: the peers of a guest do not count")
-    if not re.fullmatch(r"[1-9][0-9]*[MG]", memory):
-        raise UsageError(f"memory '{memory}' is not a size; write for example 512M or 2G")
+    sizes.parse(memory)
     limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9 if timeout is not None else 0.0
     if timeout is not None and not limit_s:
         raise UsageError("a time limit of 0 leaves no time to boot")
@@ -272,6 +276,7 @@ def command(
 
     def prepared(name: str | None) -> tuple[Kernel, list[Path]]:
         chosen = find_kernel(name, made_for=made_for)
+        sizes.check(memory, chosen)
         is_foreign = chosen.architecture != native()
         if is_foreign and (profile is not None or functions):
             raise UsageError(f"profiles of functions are for {native().name} guests")

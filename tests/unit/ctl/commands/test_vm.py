@@ -175,6 +175,22 @@ def test_a_slow_boot_is_announced(
     assert capsys.readouterr().err == f"spekctl: booting 6.1.0 ({how})\n"
 
 
+@pytest.mark.parametrize("size", ["1M", "63M"])
+def test_memory_in_which_no_kernel_boots_needs_no_guest(
+    size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = Kernel("6.1.0", tmp_path, tmp_path, None, "here")
+    for name, value in {
+        "runner.check_tools": None,
+        "bytecode.compile_ahead": None,
+        "kernels.find_kernel": kernel,
+    }.items():
+        monkeypatch.setattr(f"spekctl.vm.{name}", lambda *_, answer=value, **_more: answer)
+    assert cli.run(["vm", "--memory", size, "--", "devices"]) == ExitCode.USAGE
+    told = f"spekctl: --memory {size} is too little for a guest of kernel 6.1.0, which needs at"
+    assert capsys.readouterr().err == f"{told} least 64M\n"
+
+
 def test_results_of_the_readme_need_no_folder_that_a_clean_clone_lacks() -> None:
     readme = (Path(__file__).resolve().parents[4] / "README.md").read_text()
     written = re.findall(r"^    .* (?:-o|--output|--log|--verify-state) (\S+)", readme, re.M)
