@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import structs
 
+from spekctl import units
 from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.benchmark import Benchmark, exit_code_of
 from spekctl.campaigns.campaign import SECOND, Outcome
@@ -61,6 +62,26 @@ class Spc1Test(Benchmark[Step, Phase, Report]):
     def title_of(self, step: Step) -> str:
         return f"{what_of(step)}, {step.bsu} BSU"
 
+    def resume(self, words: Mapping[str, str]) -> None:
+        """As of every campaign; asus of other sizes are another test. Those of hosts are known
+        after a run only."""
+        Benchmark.resume(self, words)
+        if self.hosts is None:
+            (example,) = self.examples()
+            self._check_asus({asu.name: asu.bytes for asu in self.request(example).config.asus})
+
+    def _check_asus(self, sizes: Mapping[str, int]) -> None:
+        """UsageError if they are not those of the first phase, by which the report judges capacity
+        and shares: of another version of the workload, or of hosts that share other devices."""
+        was = {asu.name: asu.bytes for asu in self.done[0].asus} if self.done else dict(sizes)
+        if self.folder is None or was == dict(sizes):
+            return
+        texts = (
+            ", ".join(f"{name} {units.format_bytes(size)} ({size})" for name, size in asus.items())
+            for asus in (was, sizes)
+        )
+        campaign_folder.refuse_other(self.folder, "size of asus", *texts)
+
     def next_step(self) -> Step | None:
         return plan.next_step(self.parameters, self.done, self.keep_going)
 
@@ -70,6 +91,7 @@ class Spc1Test(Benchmark[Step, Phase, Report]):
     def record_of(self, step: Step, outcome: Outcome, file: str) -> tuple[Phase, str]:
         assert isinstance(outcome, Result)
         phase = phase_of(step, outcome, self.parameters.limits, file)
+        self._check_asus({asu.name: asu.bytes for asu in phase.asus})
         return phase, f"{step.name}: {phase.beyond}" if phase.beyond else ""
 
     def request(self, step: Step) -> Request:

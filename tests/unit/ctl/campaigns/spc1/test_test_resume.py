@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -18,11 +19,14 @@ from lib.fakes.queue_kernel import QueueKernel
 
 from spekctl import files
 from spekctl.block import device
+from spekctl.campaigns.spc1 import phase
 from spekctl.errors import ExitCode, SpekError
 from spekctl.kernel.records import Reason
 from spekctl.workload.config import RunConfig
 
 kernel = pytest.fixture(queue_kernel)
+
+MIB = 1 << 20
 
 
 def phases_of(folder: str) -> list[Any]:
@@ -145,6 +149,37 @@ def test_asus_stay_on_their_devices(spekctl: Spekctl, kernel: QueueKernel) -> No
         )
     assert spekctl(*WRITE, *own, "--resume").code == ExitCode.OK
     assert any(line.startswith("asu1 on /dev/fake1; ") for line in report_of(Path("t"))["remarks"])
+
+
+def test_asus_keep_their_sizes(spekctl: Spekctl, kernel: QueueKernel) -> None:
+    """Another version of spekctl may share the devices out in another way."""
+    begin(spekctl, kernel)
+    path = Path("t/state.json")
+    state = json.loads(path.read_text())
+    asu = state["done"][0]["asus"][0]
+    asu["bytes"] -= MIB
+    path.write_text(json.dumps(state))
+    outcome = spekctl(*WRITE, "--folder", "t", "--resume")
+    assert outcome.code == ExitCode.USAGE
+    assert "the test in t was started with another size of asus: asu1 " in outcome.sentence
+    assert f"({asu['bytes']}), asu2" in outcome.sentence
+    assert f"({asu['bytes'] + MIB}), asu2" in outcome.sentence
+    assert len(kernel.runs_seen) == 3
+
+
+def test_a_run_on_asus_of_other_sizes_is_no_phase(
+    spekctl: Spekctl, kernel: QueueKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of hosts are known afterwards."""
+    begin(spekctl, kernel)
+    before = Path("t/state.json").read_bytes()
+    sizes = phase._sizes
+    monkeypatch.setattr(phase, "_sizes", lambda result: [size - MIB for size in sizes(result)])
+    outcome = spekctl(*WRITE, "--folder", "t", "--resume")
+    assert outcome.code == ExitCode.USAGE
+    assert "the test in t was started with another size of asus: asu1 " in outcome.err
+    assert len(kernel.runs_seen) == 4 and kernel.deleted
+    assert Path("t/state.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
