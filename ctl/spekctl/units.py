@@ -198,7 +198,8 @@ def format_count(count: int, noun: str) -> str:
 def format_bytes(count: int) -> str:
     """Bytes for people: exact where short, else three significant digits."""
     for power, unit in ((5, "PiB"), (4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
-        if count >= 1024**power:
+        # What would be rounded to 1024 is one of the next unit.
+        if 2 * count >= 2047 * 1024 ** (power - 1):
             whole, rest = divmod(count, 1024**power)
             return (
                 f"{whole} {unit}" if rest == 0 else f"{_three_digits(count / 1024**power)} {unit}"
@@ -209,7 +210,7 @@ def format_bytes(count: int) -> str:
 def format_ns(ns: int | float) -> str:
     """A latency for people: three significant digits."""
     for size, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
-        if ns >= size:
+        if ns >= size * 0.9995:
             return f"{_three_digits(ns / size)} {unit}"
     return f"{ns:.0f} ns"
 
