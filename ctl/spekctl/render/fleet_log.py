@@ -45,7 +45,7 @@ def show(workload: str, phase: str, whole: Tally, hosts: Mapping[str, Tally]) ->
 
 def csv_lines(whole: Tally, hosts: Mapping[str, Tally]) -> Iterator[str]:
     """The intervals of all hosts by time, from the first of any of them; seconds are of
-    CLOCK_REALTIME."""
+    CLOCK_REALTIME. Failed I/Os have no times: without others these are empty."""
     yield ",".join(CSV_COLUMNS)
     first = min((interval.number for interval in whole.intervals), default=0)
     rows = sorted(
@@ -54,10 +54,13 @@ def csv_lines(whole: Tally, hosts: Mapping[str, Tally]) -> Iterator[str]:
         for interval in tally.intervals
     )
     for number, name, op, interval in rows:
-        mean = interval.response_sum_ns / interval.ios if interval.ios else 0.0
+        times = ","
+        if interval.ios:
+            mean = interval.response_sum_ns / interval.ios
+            times = f"{mean:.0f},{interval.response_max_ns}"
         yield (
             f"{_seconds((number - first) * whole.interval_ns)},{name},{op},{interval.ios},"
-            f"{interval.bytes},{interval.errors},{mean:.0f},{interval.response_max_ns}"
+            f"{interval.bytes},{interval.errors},{times}"
         )
 
 

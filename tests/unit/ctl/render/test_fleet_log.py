@@ -84,6 +84,12 @@ def test_intervals_of_hosts_are_on_one_clock(tmp_path: Path) -> None:
     ]
 
 
+def test_an_interval_of_failed_ios_has_no_times() -> None:
+    hosts = {"a": Tally(*(SECOND, 2, 0, 0, 0, 1, []), [Interval(7, "read", 0, 0, 2, 0, 0)])}
+    (_, line) = fleet_log.csv_lines(tally.merge(hosts.values()), hosts)
+    assert line == "0,a,read,0,0,2,,"
+
+
 def test_seconds_of_a_long_log_have_all_digits() -> None:
     hosts = {
         "a": Tally(
