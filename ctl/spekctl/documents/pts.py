@@ -203,6 +203,11 @@ def metric_of(figures: Run | Cell, metric: MetricName) -> float:
     return figures.iops if metric == "iops" else figures.bytes_per_s
 
 
+def known_value(value: float, metric: MetricName) -> float | None:
+    """A value of metric_of(); None for a time that there is none of."""
+    return None if metric == "latency" and not value else value
+
+
 def size_text(size: int) -> str:
     """A block size in names: 4k, 512."""
     return f"{size >> 10}k" if size % 1024 == 0 else str(size)

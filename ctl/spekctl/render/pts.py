@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
-from spekctl.documents.pts import Measured, MetricName, Report, Sample, metric_of
+from spekctl.documents.pts import Measured, MetricName, Report, Sample, known_value, metric_of
 from spekctl.documents.steady import Criteria, Window
 from spekctl.render.benchmark import tested, time_text
 from spekctl.render.tables import table
@@ -43,6 +43,10 @@ def value_text(metric: MetricName, value: float) -> str:
     if metric == "latency":
         return units.format_ns(value)
     return f"{value:,.0f}" if metric == "iops" else f"{value / 1e6:,.2f}"
+
+
+def _measured_text(metric: MetricName, value: float) -> str:
+    return "-" if known_value(value, metric) is None else value_text(metric, value)
 
 
 def _test(test: Measured, limits: Criteria) -> Iterator[RenderableType]:
@@ -120,7 +124,7 @@ def _rounds_table(test: Measured) -> Table:
         inside = window is not None and window.first <= round_.number <= window.last
         grid.add_row(
             f"{round_.number}",
-            *(value_text(test.metric, value) for value in round_.values),
+            *(_measured_text(test.metric, value) for value in round_.values),
             "*" if inside else "",
         )
     return grid

@@ -4,7 +4,15 @@
 from __future__ import annotations
 
 from spekctl import units
-from spekctl.documents.pts import Measured, MetricName, Parameters, Report, Run, metric_of
+from spekctl.documents.pts import (
+    Measured,
+    MetricName,
+    Parameters,
+    Report,
+    Run,
+    known_value,
+    metric_of,
+)
 from spekctl.render import pts as render
 from spekctl.report import benchmark
 from spekctl.report.sheet import Axis, Line, Plot, Quantity, Sheet, Strand, Verdict
@@ -71,6 +79,13 @@ def _average(test: Measured) -> str:
     return {"iops": f"{text} IOPS", "bandwidth": f"{text} MB/s"}.get(test.metric, text)
 
 
+def _in_unit(value: float, test: Measured) -> float | None:
+    """A value of the test in the unit of its axis; None: no I/O completed that has a time."""
+    _, size = _AXES[test.metric]
+    known = known_value(value, test.metric)
+    return None if known is None else known / size
+
+
 def _rounds(test: Measured) -> Plot:
     """A line for each block size; of what is tracked also the line of least squares."""
     axis, size = _AXES[test.metric]
@@ -78,7 +93,7 @@ def _rounds(test: Measured) -> Plot:
     lines = [
         Line(
             units.format_bytes(block),
-            [round_.values[index] / size for round_ in test.rounds],
+            [_in_unit(round_.values[index], test) for round_ in test.rounds],
             main=block == test.tracked_bytes,
         )
         for index, block in enumerate(test.sizes)
@@ -101,7 +116,7 @@ def _rounds(test: Measured) -> Plot:
 
 def _matrix(test: Measured) -> Plot:
     """The mean of the window over the block size, a line for each share of reads."""
-    axis, size = _AXES[test.metric]
+    axis, _ = _AXES[test.metric]
     sizes = sorted(test.sizes)
     lines = []
     for percent in dict.fromkeys(cell.read_percent for cell in test.cells):
@@ -110,7 +125,7 @@ def _matrix(test: Measured) -> Plot:
             for cell in test.cells
             if cell.read_percent == percent
         }
-        ys = [by_size[block] / size if by_size.get(block) else None for block in sizes]
+        ys = [_in_unit(by_size[block], test) if block in by_size else None for block in sizes]
         lines.append(Line(f"{percent} % reads", ys, main=percent == test.tracked_read_percent))
     return Plot(
         f"matrix-{test.name}",

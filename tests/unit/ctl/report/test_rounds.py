@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import pytest
 from lib.ctl.plot_files import write_rounds
+from lib.ctl.shown import shown
 from msgspec.structs import replace
 
 from spekctl.documents import pts
+from spekctl.render import pts as render
+from spekctl.render.console import print_parts
 from spekctl.report import rounds
 from spekctl.report.sheet import Plot
 
@@ -51,6 +54,29 @@ def test_the_matrix_has_a_line_for_each_share_of_reads(whole: pts.Report) -> Non
     for cell in test.cells:
         (line,) = (line for line in strand.lines if line.name == f"{cell.read_percent} % reads")
         assert line.ys[list(strand.xs).index(cell.bytes)] == pts.metric_of(cell, "iops")
+
+
+def test_a_time_of_no_io_is_no_value_and_a_rate_of_0_is_one(whole: pts.Report) -> None:
+    tests = []
+    for test in whole.tests:
+        first, *rest = test.rounds
+        cells = [replace(test.cells[0], iops=0.0, mean_ns=None), *test.cells[1:]]
+        quiet = replace(first, values=[0.0] * len(first.values))
+        tests.append(replace(test, rounds=[quiet, *rest], cells=cells))
+    changed = replace(whole, tests=tests)
+    drawn = plots(changed)
+    for name, value in (("iops", 0.0), ("latency", None)):
+        (test,) = (test for test in changed.tests if test.name == name)
+        assert [line.ys[0] for line in drawn[f"rounds-{name}"].strands[0].lines] == (
+            [value] * len(test.sizes)
+        )
+        (strand,) = drawn[f"matrix-{name}"].strands
+        (line,) = (
+            line for line in strand.lines if line.name == f"{test.cells[0].read_percent} % reads"
+        )
+        assert line.ys[list(strand.xs).index(test.cells[0].bytes)] == value
+    text = shown(lambda report, out: print_parts(render.parts(report), 115, out), changed)
+    assert " 0 ns" not in text
 
 
 def test_a_test_without_a_window_has_neither_figure_nor_fit(whole: pts.Report) -> None:
