@@ -414,8 +414,8 @@ def print_numbers(config: RunConfig, as_json: bool) -> None:
         )
         streams.add_row(
             stream.name,
-            f"{stream.weight / whole:.1%}",
-            f"{stream.read_ppm / 1e6:.0%}",
+            _percent(stream.weight / whole),
+            _percent(stream.read_ppm / 1e6),
             _sizes(stream),
             f"table of {len(stream.parts)}" if stream.parts else stream.pattern,
             format_bytes(stream.range_start),
@@ -450,5 +450,10 @@ def _sizes(stream: ResolvedStream) -> str:
     if len(stream.sizes) == 1:
         return format_bytes(stream.sizes[0].bytes)
     return ", ".join(
-        f"{size.weight / total:.0%} {format_bytes(size.bytes)}" for size in stream.sizes
+        f"{_percent(size.weight / total)} {format_bytes(size.bytes)}" for size in stream.sizes
     )
+
+
+def _percent(share: float) -> str:
+    """A share with four decimals, which a workload may have; 0% and 100% are nothing and all."""
+    return f"{round(100 * share, 4):g}%"

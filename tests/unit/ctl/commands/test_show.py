@@ -67,6 +67,26 @@ operation = "discard"
     assert "c: share 1, discard, 4k, uniform" in text
 
 
+def test_show_rounds_no_share_to_nothing_or_to_all(spekctl: Spekctl, tmp_path: Path) -> None:
+    (tmp_path / "few.toml").write_text("""
+[workload]
+name = "few"
+summary = "Few writes, few large ones."
+[[stream]]
+name = "a"
+read = "99.7%"
+share = 9999
+sizes = [{ size = "4k", share = "99.75%" }, { size = "1MiB", share = "0.25%" }]
+[[stream]]
+name = "b"
+size = "4k"
+""")
+    text = spekctl("show", "./few.toml", "--capacity", "1GiB").out
+    first, second = (line.split() for line in text.splitlines() if line[:2] in ("a ", "b "))
+    assert first[1:3] == ["99.99%", "99.7%"] and second[1:3] == ["0.01%", "100%"]
+    assert " ".join(first[3:]).startswith("99.75% 4 KiB, 0.25% 1 MiB")
+
+
 @pytest.mark.parametrize("key", sorted(KEYS.keys() - {"trace", "zones", "fua"}))
 def test_show_says_every_key_of_a_stream(key: str) -> None:
     setting: dict[str, Any] = {key: "7777"}
