@@ -61,17 +61,28 @@ def curve_sheet(file: str, curve: Curve) -> Sheet:
         ]
         if best.response is not None:
             sheet.figures.append(("mean response there", units.format_ns(best.response.mean)))
-    ramp = f" after a ramp-up of {curve.ramp_ns / 1e9:g} s" if curve.ramp_ns else ""
     sheet.conditions = [
         *runs.machine(curve.environment),
         *runs.targets(curve.targets),
-        ("workers", f"CPU {units.format_cpu_list(curve.cpus)}"),
-        ("length", f"{curve.time_ns / 1e9:g} s each{ramp}"),
+        *_workers(curve.cpus),
+        *_length(curve),
         ("seed", str(curve.seed)),
     ]
     add_printed(sheet, render_curve.parts(curve))
     sheet.plots += over_plots(curve) if curve.over else point_plots(curve.points)
     return sheet
+
+
+def _workers(cpus: Sequence[int]) -> list[tuple[str, str]]:
+    """The CPUs of workers; those of a fleet's hosts are the hosts' own."""
+    return [("workers", f"CPU {units.format_cpu_list(cpus)}")] if cpus else []
+
+
+def _length(curve: Curve) -> list[tuple[str, str]]:
+    """Of each run, if its time is set: runs that end by passes or counts take what they need."""
+    parts = [f"{curve.time_ns / 1e9:g} s each"] if curve.time_ns else []
+    parts += [f"after a ramp-up of {curve.ramp_ns / 1e9:g} s"] if curve.ramp_ns else []
+    return [("length", " ".join(parts))] if parts else []
 
 
 def over_plots(curve: Curve) -> list[Plot]:
@@ -311,7 +322,7 @@ def spc1_sheet(file: str, report: spc1.Report) -> Sheet:
         sheet.figures.append(("level", f"{report.level_bsu:,} BSU"))
     shape, lengths = report.parameters.shape, report.parameters.durations
     sheet.conditions += [
-        ("workers", f"CPU {units.format_cpu_list(shape.cpus)}"),
+        *_workers(shape.cpus),
         ("length", f"sustained {lengths.sustain_ns / 1e9:g} s, steps {lengths.phase_ns / 1e9:g} s"),
         ("seed", str(shape.seed)),
     ]

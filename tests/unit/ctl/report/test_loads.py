@@ -33,6 +33,28 @@ def test_an_empty_curve_says_so(tmp_path: Path) -> None:
     assert page.all("figure") == [] and data_of(page) == []
 
 
+@pytest.mark.parametrize(
+    ("ramp_s", "time_s", "said"),
+    [
+        (1, 3, "3 s each after a ramp-up of 1 s"),
+        (0, 3, "3 s each"),
+        (2, 0, "after a ramp-up of 2 s"),
+        (0, 0, None),
+    ],
+)
+def test_a_length_that_is_not_set_is_no_condition(
+    ramp_s: int, time_s: int, said: str | None, tmp_path: Path
+) -> None:
+    """Runs of a sweep may end by passes, and hosts have workers of their own."""
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN))
+    changed = msgspec.structs.replace(
+        whole, ramp_ns=ramp_s * 10**9, time_ns=time_s * 10**9, cpus=[2, 3] if time_s else []
+    )
+    told = dict(loads.curve_sheet("c", changed).conditions)
+    assert told.get("length") == said
+    assert told.get("workers") == ("CPU 2-3" if time_s else None)
+
+
 def test_points_at_which_nothing_completed_are_in_no_plot() -> None:
     silent = msgspec.structs.replace(OPEN[1], response=None)
     for plot in loads.point_plots([OPEN[0], silent, *OPEN[2:]]):
