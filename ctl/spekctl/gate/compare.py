@@ -161,7 +161,8 @@ def _least(values: Sequence[_Value]) -> list[float]:
 
 def _late(values: Sequence[_Value], tolerance: Fraction) -> list[_Value]:
     """Those whose I/Os in flight change them by more than the tolerance."""
-    return [value for value in values if value.least > value.known * (1 + float(tolerance))]
+    limit = 1 + float(tolerance)
+    return [value for value in values if value.text and value.least > value.known * limit]
 
 
 def _sure(figure: Figure, late_a: Sequence[_Value], late_b: Sequence[_Value]) -> Figure:
@@ -247,11 +248,14 @@ def _without_ratios(metric: Metric, a: list[float], b: list[float]) -> _Found | 
     if min(*a, *b, math.inf) > 0:
         return None
     if len({*a, *b}) == 1:
-        return _Found(Change.SAME, f"same: {metric.name} is 0 in every run", 0.0, 0.0, 0.0)
+        told = f"same: {metric.name} is {a[0]:g} in every run"
+        return _Found(Change.SAME, told, 0.0, 0.0, 0.0)
+    # Power less its offset may be below 0.
+    least = "0 or less" if min(*a, *b) < 0 else "0"
     return _Found(
         Change.UNDECIDED,
-        f"undecided: {metric.name} is 0 in some runs, so that there is no ratio; give it a limit"
-        " of `spekctl gate` instead",
+        f"undecided: {metric.name} is {least} in some runs, so that there is no ratio; give it a"
+        " limit of `spekctl gate` instead",
     )
 
 

@@ -188,6 +188,20 @@ def test_zeros_have_no_ratio() -> None:
     assert "errors is 0 in some runs, so that there is no ratio" in figure.text
 
 
+@pytest.mark.parametrize(
+    ("watts", "said"),
+    [
+        ((-0.25, -0.25), "same: power is -0.25 in every run"),
+        ((-0.25, 10.0), "undecided: power is 0 or less in some runs, so that there is no ratio"),
+        ((0.0, 10.0), "undecided: power is 0 in some runs, so that there is no ratio"),
+    ],
+)
+def test_power_below_zero_is_not_called_zero(watts: tuple[float, float], said: str) -> None:
+    left, right = (with_power(runs(side, A), each) for side, each in enumerate(watts))
+    figure = compare.compare(left, right, rules(primary=find("power"))).figures[0]
+    assert figure.text.startswith(said)
+
+
 def test_other_figures_do_not_decide_and_are_adjusted(spekctl: Spekctl, tmp_path: Path) -> None:
     words = sides(tmp_path, A, [iops * 0.8 for iops in A])
     others = ("--also", "bandwidth", "--also", "response.p99")
