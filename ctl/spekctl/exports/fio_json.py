@@ -21,7 +21,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from spekctl import units
 from spekctl.documents import histogram
 from spekctl.documents.device import DiskCounters
 from spekctl.documents.per_host import clients, own_results
@@ -269,7 +268,11 @@ def _kind(result: Result) -> str:
 
 
 def _size(count: int) -> str:
-    return units.format_bytes(count).replace(" ", "").removesuffix("iB").removesuffix("B").lower()
+    """Exactly, as fio reads it: 4k, 1m, 102912."""
+    for power, unit in ((4, "t"), (3, "g"), (2, "m"), (1, "k")):
+        if count and count % 1024**power == 0:
+            return f"{count // 1024**power}{unit}"
+    return str(count)
 
 
 # --- a direction ---------------------------------------------------------------------------------

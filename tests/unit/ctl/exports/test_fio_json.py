@@ -268,6 +268,24 @@ def test_several_results_have_the_form_of_clients(ours: Result, their_clients: A
     assert [place for place in unlike(mine, real) if not place.endswith(BUCKETS)] == []
 
 
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ([102912], "102912"),
+        ([4096, 1 << 20], "4k-1m"),
+        ([4608, 512], "512-4608"),
+        ([3 << 30], "3g"),
+        ([1025 << 10], "1025k"),
+    ],
+)
+def test_block_sizes_are_not_rounded(ours: Result, sizes: list[int], told: str) -> None:
+    (stream,) = ours.config.streams
+    (size,) = stream.sizes
+    changed = replace(stream, sizes=[replace(size, bytes=each) for each in sizes])
+    other = replace(ours, config=replace(ours.config, streams=[changed]))
+    assert json.loads(fio_json.encode(other))["jobs"][0]["job options"]["bs"] == told
+
+
 def test_options_of_all_clients_are_global(ours: Result) -> None:
     """There programs that read the results of several hosts look for them."""
     hosts = [on(ours, "alpha"), on(ours, "beta")]
