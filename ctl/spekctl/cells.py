@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 # Also what spreadsheets skip before a formula, and the signs at full width, which they convert.
 _FORMULA = re.compile("[\\s\ufeff]*[=+\\-@＝＋－＠]|[\\t\\r\\n]")
+_QUOTED = re.compile(r'[",\r\n]')
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 
@@ -19,6 +20,11 @@ def is_formula(text: str) -> bool:
 def cell(text: str) -> str:
     """@text; a formula after an apostrophe, by which spreadsheets take it for text."""
     return f"'{text}" if is_formula(text) else text
+
+
+def unquoted(text: str) -> str:
+    """cell() for CSV without quotes: what would need them is `_`."""
+    return cell(_QUOTED.sub("_", text))
 
 
 def row(values: Iterable[object]) -> list[object]:

@@ -71,18 +71,17 @@ def _write_csv(log: LogFile, selection: Selection) -> None:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    from spekctl.cells import cell
+    from spekctl.cells import unquoted
     from spekctl.log.file import COLUMNS, Names
     from spekctl.render.output import reader_left
 
     words = Names(log.header.streams, [asu.name for asu in log.header.asus]).words()
     del words["error"]  # a number in CSV: 0 is none
     words["op"] = ["read", *log.header.of_writes()]
-    words = {name: list(map(cell, names)) for name, names in words.items()}
+    words = {name: list(map(unquoted, names)) for name, names in words.items()}
     forced = np.array(log.header.fua or [False] * len(log.header.streams), np.uint8)
     out = sys.stdout.buffer
     out.write(",".join((*COLUMNS, "fua")).encode() + b"\n")
-    # Names of streams and asus are words, so nothing needs quotes.
     plain = csv.WriteOptions(include_header=False, quoting_style="none")
     for rows in selection.rows(log, COLUMNS):
         log.check_named(stream=rows["stream"], asu=rows["asu"])

@@ -24,6 +24,11 @@ def test_other_texts_and_numbers_stay(text: str) -> None:
     assert cells.cell(text) == text
 
 
+def test_text_without_quotes_has_no_structure() -> None:
+    assert cells.unquoted('a,b"c\r\nd') == "a_b_c__d"
+    assert cells.unquoted("=a,b") == "'=a_b"
+
+
 def test_numbers_of_a_row_stay() -> None:
     values = [-1, -0.25, None, 2**64, True]
     assert cells.row([*values, "=1"]) == [*values, "'=1"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import subprocess
 import sys
@@ -54,6 +55,15 @@ def test_no_name_in_csv_is_a_formula(spekctl: Spekctl, tmp_path: Path) -> None:
     place = file.COLUMNS.index("stream")
     assert {line.split(",")[place] for line in lines} <= {"'=1+1", "'-x"}
     assert lines
+
+
+def test_names_of_an_edited_log_stay_in_their_column(spekctl: Spekctl, tmp_path: Path) -> None:
+    path = written(tmp_path / "log", records(9), streams=["a,b", 'c"d\n'])
+    outcome = spekctl("log", str(path), "--csv")
+    assert (outcome.code, outcome.err) == (ExitCode.OK, "")
+    head, *lines = csv.reader(outcome.out.splitlines())
+    assert {line[head.index("stream")] for line in lines} == {"a_b", "c_d_"}
+    assert len(lines) == 9 and {len(line) for line in lines} == {len(head)}
 
 
 def test_rows_can_be_chosen(spekctl: Spekctl, tmp_path: Path) -> None:
