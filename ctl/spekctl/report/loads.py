@@ -100,8 +100,11 @@ def over_plots(curve: Curve) -> list[Plot]:
     if along is None:
         kind = points[0].load.kind
         x = Axis({"bsu": "BSU", "rate": "rate offered", "depth": "I/Os outstanding"}[kind])
-    elif sizes:
+    elif sizes and all(map(_number, _values_of(curve, along))):
         x = Axis(along, quantity=Quantity.SIZE, log=True)
+    elif sizes:
+        # 0 has no place among powers of two.
+        x = Axis(along, "B")
     else:
         x = Axis(along, log=None)
 

@@ -11,7 +11,7 @@ from lib.ctl import report_files
 from lib.ctl.plot_files import CLOSED, OPEN, write_curve, write_streams
 from lib.ctl.report_page import data_of, report
 
-from spekctl import files
+from spekctl import files, units
 from spekctl.documents import curve, spc1, spc2
 from spekctl.report import drawing, loads
 
@@ -53,6 +53,22 @@ def test_a_length_that_is_not_set_is_no_condition(
     told = dict(loads.curve_sheet("c", changed).conditions)
     assert told.get("length") == said
     assert told.get("workers") == ("CPU 2-3" if time_s else None)
+
+
+@pytest.mark.parametrize("values", [["0", "64MiB"], ["64KiB", "64MiB"]])
+def test_every_size_of_a_sweep_has_a_place(values: list[str], tmp_path: Path) -> None:
+    whole = curve.load_curve(write_curve(tmp_path / "c.json", OPEN[:2]))
+    points = [
+        msgspec.structs.replace(point, at={"start": value})
+        for point, value in zip(whole.points, values, strict=True)
+    ]
+    over = [curve.Over("start", values)]
+    (plot, *_) = loads.over_plots(msgspec.structs.replace(whole, points=points, over=over))
+    shown = drawing.drawn(plot)
+    assert shown is not None
+    places = {x for series in shown.series for x in series.xs}
+    assert places == {float(units.parse_size(value)) for value in values}
+    assert drawing.ticks(shown.x)
 
 
 def test_points_at_which_nothing_completed_are_in_no_plot() -> None:
