@@ -29,6 +29,11 @@ PARTLY = (
     "percentage_random: random I/Os may repeat blocks; fio's random I/Os, but not its sequential"
     " I/Os, avoid blocks done before"
 )
+LATER_PASSES = (
+    "percentage_random: each pass of the sequential direction begins at the start of the range; in"
+    " fio later ones begin at a random place, and with its random map each time its random I/Os"
+    " have covered the range"
+)
 BACKWARD = (
     "each pass begins with the last block of the range; fio begins with the first block, and then"
     " goes back from the second to last"
@@ -289,6 +294,7 @@ def pattern(
         return law
     with_map = ends.has_map(options, base)
     if random == 0:
+        plan.differs(LATER_PASSES)
         return {"pattern": "sequential"}
     if random not in (None, 100):
         if with_map:

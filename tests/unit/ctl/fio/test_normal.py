@@ -20,7 +20,7 @@ from lib.ctl.fio_jobs import (
 )
 
 from spekctl.errors import UsageError
-from spekctl.fio import arrivals, normal
+from spekctl.fio import arrivals, normal, places
 from spekctl.fio import job as fio_job
 from spekctl.fio.jobfile import Job
 
@@ -389,6 +389,26 @@ def test_later_passes_begin_at_a_random_place_in_fio(tmp_path: Path, option: str
     planned = plan(rw="randread", percentage_random=0, **{name: value})
     assert normal.LATER_PASSES in planned.differences
     assert normal.LATER_PASSES not in plan(rw="randread", percentage_random=1).differences
+
+
+# Reads of the first pass, and whether the next one begins at the start.
+@pytest.mark.parametrize(
+    ("option", "reads_of_pass", "at_start"),
+    [("norandommap=1", 256, False), ("rwmixread=80", 256, False), ("rwmixread=50", 232, True)],
+)
+def test_later_passes_of_a_direction_begin_as_the_report_says_of_fio(
+    tmp_path: Path, option: str, reads_of_pass: int, at_start: bool
+) -> None:
+    words = f"--rw=randrw --bs=4k --percentage_random=0,100 --loops=3 --{option}"
+    reads = [at for way, at, _ in sequence_by_fio(tmp_path, words, 1 << 20) if way == "read"]
+    assert reads[:reads_of_pass] == [*range(0, reads_of_pass * 4096, 4096)]
+    after = reads[reads_of_pass]
+    assert after != reads_of_pass * 4096 and (after == 0) == at_start
+    name, _, value = option.partition("=")
+    planned = plan(rw="randrw", percentage_random="0,100", loops=3, **{name: value})
+    assert planned.streams[0]["pattern"] == "sequential"
+    assert places.LATER_PASSES in planned.differences
+    assert places.LATER_PASSES not in plan(rw="randrw", percentage_random="1,100").differences
 
 
 def test_a_direction_without_random_ios_is_sequential() -> None:
