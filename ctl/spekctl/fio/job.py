@@ -225,8 +225,8 @@ def plan_of(
         plan.differs(CLONES_TOGETHER)
     commands.set_zeroes(options, plan)
     commands.check_devices(plan)
-    _only_present(plan)
     zones.move_to_asus(plan)
+    _only_present(options, plan)
     _settle(job, plan, given, simple)
     return plan
 
@@ -265,7 +265,7 @@ def _settle(job: Job, plan: Plan, given: Collection[str], simple: normal.Normal)
         plan.not_needed.pop(name, None)
 
 
-def _only_present(plan: Plan) -> None:
+def _only_present(options: Reader, plan: Plan) -> None:
     """Map no option to a key that none of the streams has."""
     present = {f"stream.{key}" for stream in plan.streams for key in stream}
     if any(stream.get("operation") == "flush" for stream in plan.streams):
@@ -273,6 +273,8 @@ def _only_present(plan: Plan) -> None:
     for name, place in plan.mapped.items():
         if place in _OF_WRITES and place not in present:
             plan.mapped[name] = NONE_HAS_IT
+        elif place in places.OF_ASUS and place not in present:
+            plan.mapped[name] = places.without_key(options, plan, name, place)
 
 
 def _may_end_apart(options: Reader, asked: Asked) -> bool:

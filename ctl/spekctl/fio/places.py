@@ -46,6 +46,10 @@ ZONES_END = (
     "zonemode=strided: the run stays within size; fio continues past the end of size until it has"
     " transferred that many bytes"
 )
+# Keys of a stream that has its place itself, and those of the asu that has it otherwise.
+OF_ASUS = {"stream.start": "asu.start", "stream.range": "asu.size"}
+WHOLE = "nothing: it is the whole device, as without it"
+NO_AMOUNT = "nothing: zones continue beyond it, and the run ends by its time"
 
 
 def region(options: Reader, base: int) -> dict[str, Any]:
@@ -77,6 +81,17 @@ def region(options: Reader, base: int) -> dict[str, Any]:
         if in_per_cent:
             fields["range"] = min(fields["range"], filesize * int(share) // 100)
     return fields
+
+
+def without_key(options: Reader, plan: Plan, name: str, key: str) -> str:
+    """Where an option of the place went, of which no stream has the @key."""
+    if any("asu" in stream for stream in plan.streams):
+        return OF_ASUS[key]
+    if options.text(name) == "100%":
+        return WHOLE
+    if plan.amount is None and plan.passes is None:
+        return NO_AMOUNT
+    return "run.count" if plan.passes is None else "run.passes"
 
 
 def increment_of(options: Reader, base: int) -> tuple[int, bool]:

@@ -491,6 +491,27 @@ def test_jobs_write_zeroes_beside_others_that_do_not(tmp_path: Path) -> None:
     assert alone["run"]["data"] == "zero"
 
 
+def test_the_report_names_no_field_that_the_workload_lacks(corpus: list[Path]) -> None:
+    for path in corpus:
+        try:
+            steps = convert.load_steps(path)
+        except UsageError:
+            continue
+        for step in steps:
+            data = tables(step)
+            present = {
+                f"{kind}.{key}"
+                for kind in ("stream", "arrival", "asu", "run")
+                for table in ([data[kind]] if kind == "run" else data.get(kind, []))
+                for key in table
+            }
+            # The pattern that a stream has without the key.
+            present.add("stream.pattern")
+            for name, place in step.mapped.items():
+                named = set(re.findall(r"\b(?:stream|arrival|asu|run)\.\w+", place))
+                assert not named or named & present, f"{path.name}: {name} -> {place}"
+
+
 def test_ninety_five_per_cent_of_the_corpus_is_imported_whole(corpus: list[Path]) -> None:
     refused = {}
     for path in corpus:

@@ -84,6 +84,46 @@ def test_a_range_of_zones_is_an_asu(
     assert resolve(converted.workload, Options(write=True, available_cpus=[0]), [ZONED]).streams
 
 
+@pytest.mark.parametrize(
+    ("options", "places_of"),
+    [
+        ("size=1g", {"size": "asu.size"}),
+        ("offset=1g\nsize=2g", {"offset": "asu.start", "size": "asu.size"}),
+        ("offset=30%", {"offset": "asu.start"}),
+        ("size=100%", {"size": places.WHOLE}),
+    ],
+)
+def test_the_place_of_zones_is_reported_as_that_of_their_asu(
+    tmp_path: Path, options: str, places_of: dict[str, str]
+) -> None:
+    converted = imported(tmp_path, ZBD + "rw=randwrite\nbs=64k\n" + options + "\n")
+    assert {name: converted.mapped[name] for name in places_of} == places_of
+
+
+@pytest.mark.parametrize("rw", ["read", "randread"])
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ("size=10m", "run.count"),
+        ("filesize=10m", "run.count"),
+        ("size=10m\nruntime=5\ntime_based", places.NO_AMOUNT),
+        ("size=50%", "run.passes"),
+        ("size=100%", places.WHOLE),
+        ("offset=10%\nsize=50%", "stream.range"),
+    ],
+)
+def test_the_size_of_strided_zones_is_reported_as_what_it_sets(
+    tmp_path: Path, rw: str, options: str, place: str
+) -> None:
+    text = HEAD + f"rw={rw}\nbs=4k\nzonemode=strided\nzonesize=64k\nzonerange=1m\n{options}\n"
+    converted = imported(tmp_path, text)
+    name = "filesize" if "filesize" in options else "size"
+    assert converted.mapped[name] == place
+    if place.startswith(("run.", "stream.")):
+        table, key = place.split(".")
+        assert key in (stream(converted) if table == "stream" else tables(converted)["run"])
+
+
 def test_resets_before_a_zone_is_full_are_named() -> None:
     resets = {"zone_reset_threshold": "0.7", "zone_reset_frequency": "0.125"}
     kept = plan(rw="randwrite", zonemode="zbd", **resets)
