@@ -580,7 +580,7 @@ def _load(
     several: bool,
     words: Sequence[str] = (),
 ) -> list[Step]:
-    """As load_workload(). With @several, jobs that run one after the other are as many
+    """As load_workload(). With @several, jobs or runs of a file, one after the other, are as many
     workloads, and their options are left to the caller.
 
     @words: fio's arguments, of fio: without a file
@@ -608,6 +608,8 @@ def _load(
             imports = fio.load_steps(path, sections, asked=asked)
         else:
             imports = [fio.load(path, sections, asked=asked)]
+    elif several and not part:
+        imports = vdbench.load_steps(Path(before))
     else:
         imports = [vdbench.load(Path(before), part or None)]
     return _imported(imports, changes, several)

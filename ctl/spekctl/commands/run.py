@@ -8,13 +8,13 @@ import dataclasses
 import os
 import shlex
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import on_hosts, options
+from spekctl.commands import on_hosts, options, steps
+from spekctl.commands.steps import Part, Planned, RunOptions
 from spekctl.errors import UsageError
 from spekctl.workload.options import AUTO, OPTIONS
 
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from spekctl.power.meter import PowerOptions
     from spekctl.run.holding import Holding
     from spekctl.run.job import Interrupts, Request
-    from spekctl.run.start import StartAt
     from spekctl.workload.layout import Target
     from spekctl.workload.model import TraceSource, WorkloadFile
-    from spekctl.workload.options import Measuring, Options
+    from spekctl.workload.options import Measuring
 
 EPILOG = """\b
 Examples:
@@ -166,9 +165,10 @@ Examples:
 def command(**given: Any) -> int:
     """Run WORKLOAD, a name from `spekctl workloads` or the path of a .toml file.
 
-    fio:JOB.fio takes the jobs of a file of fio, and fio: those of ARGUMENTS, fio's command line.
-    Their devices, --verify, --cpus and all else that the file sets are taken from it unless given
-    here; --write and --destroy are not.
+    fio:JOB.fio takes the jobs of a file of fio, fio: those of ARGUMENTS, fio's command line, and
+    vdbench:FILE the runs of a file of vdbench, one after the other. Their devices, --verify, --cpus
+    and all else that the file sets are taken from it unless given here; --write and --destroy are
+    not.
 
     Without WORKLOAD, --read, --size and --pattern describe a single stream, named main. --set
     overrides any field, and --dry-run prints the resulting workload as TOML.
@@ -250,58 +250,6 @@ def _refuse_beside_trace() -> None:
     options.refuse_others("--trace", names - _OF_WORKLOADS, "a trace has its own requests")
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """The options of `spekctl run`."""
-
-    load: Options
-    devices: tuple[str, ...]
-    destroy: tuple[str, ...]
-    detach: bool
-    measuring: Measuring
-    output: Path | None
-    exports: Exports
-    as_json: bool
-    progress: str
-    dry_run: bool
-    verify_state: Path | None
-    state_on: str | None
-    state_apart: bool
-    start_at: StartAt | None
-    power_states_ns: int | None
-    taken: tuple[str, ...] = ()  # words of a command line, from the file of another program
-    sources: tuple[Path, ...] = ()  # files that the workload may come from
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A run of a command: one of several for a file of several steps.
-
-    @beside: it starts together with the part before it
-    @delay_ns: with others beside it, it starts that long after their common start
-    """
-
-    workload: WorkloadFile
-    asked: RunOptions
-    beside: bool = False
-    delay_ns: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A part with its request."""
-
-    part: Part
-    request: Request
-
-    @property
-    def title(self) -> str:
-        """Its workload and devices, for display."""
-        from spekctl.run import request as run_request
-
-        return run_request.Subject(self.request.workload, self.request.devices).title
-
-
 def _taken(given: dict[str, Any]) -> list[Part]:
     """What click has parsed: what to run, one step after the other, and how."""
     for key in ("keys_folder", "wait_ns"):
@@ -314,31 +262,31 @@ def _taken(given: dict[str, Any]) -> list[Part]:
     name = given.get("workload")
     sources = tuple(options.files_of_workload(name)) if name is not None else ()
     if source is None:
-        steps = options.take_steps(given)
+        taken_steps = options.take_steps(given)
     else:
         from spekctl.run import replay_request
 
         _refuse_beside_trace()
         for key in ("workload", "words", "read", "size", "pattern", "settings"):
             given.pop(key)
-        steps = [options.Step(replay_request.workload_of(source))]
+        taken_steps = [options.Step(replay_request.workload_of(source))]
     asked = RunOptions(load=options.take_load(given), sources=sources, **given)
-    renamed = _renamed(steps, asked.devices)
+    renamed = _renamed(taken_steps, asked.devices)
     parts: list[Part] = []
-    for group in options.side_by_side(steps):
+    for group in options.side_by_side(taken_steps):
         # The command line says when the first ones start.
         own = dataclasses.replace(asked, start_at=None) if parts else asked
         parts += [_part(step, own, len(group) > 1, bool(parts), renamed) for step in group]
     return parts
 
 
-def _renamed(steps: Sequence[options.Step], given: Sequence[str]) -> Mapping[str, str]:
+def _renamed(wanted: Sequence[options.Step], given: Sequence[str]) -> Mapping[str, str]:
     """Where jobs run side by side, the devices that are @given for those that the file names."""
     from spekctl.workload.imported import devices_of
 
-    if not given or not any(step.beside for step in steps):
+    if not given or not any(step.beside for step in wanted):
         return {}
-    named = dict.fromkeys(name for step in steps for name in devices_of(step.command_line))
+    named = dict.fromkeys(name for step in wanted for name in devices_of(step.command_line))
     if len(given) != len(named):
         raise UsageError(
             f"its jobs run side by side on {len(named)} devices ({', '.join(named)}): give as many"
@@ -453,14 +401,14 @@ def _run(parts: Sequence[Part]) -> int:
     if asked.detach:
         _check_detached(asked)
     if len(parts) > 1:
-        _check_steps(len(parts), asked)
+        steps.check(len(parts), asked)
     planned: list[list[Planned]] = []
     number = 0
     for group in options.side_by_side(parts):
         planned.append([])
         for part in _on_cpus_of_their_own(group):
             number += 1
-            own = _of_step(part.asked, number, len(parts))
+            own = steps.of_step(part.asked, number, len(parts))
             _check_files(part.workload, own, number, len(parts))
             ready = dataclasses.replace(part, asked=own)
             planned[-1].append(Planned(ready, _prepared(part.workload, own)))
@@ -471,7 +419,7 @@ def _run(parts: Sequence[Part]) -> int:
             _print_plan(wanted, asked.as_json)
         return 0
     if len(parts) > 1:
-        _set_aside_of_steps([each.part.asked for group in planned for each in group])
+        steps.set_aside([each.part.asked for group in planned for each in group])
     power = _power_of(asked.measuring)
 
     from spekctl.kernel import client
@@ -651,44 +599,6 @@ def _measured(
             for place, each in enumerate(group)
         ]
         yield from together.measure(kernel, members, interrupts, sampling_ns, power, asked.start_at)
-
-
-def _check_steps(count: int, asked: RunOptions) -> None:
-    """Refuse options of a single run."""
-    for option, given in (
-        ("--detach", asked.detach),
-        ("--json", asked.as_json),
-        ("--verify-state", asked.verify_state is not None),
-        ("--state-on", asked.state_on is not None),
-    ):
-        if given:
-            raise UsageError(
-                f"{option} is of one run, and this file has {count} steps, which are as many runs;"
-                " name a job (fio:FILE#JOB)"
-            )
-
-
-def _of_step(asked: RunOptions, number: int, count: int) -> RunOptions:
-    """The options of a step: files of its own."""
-    from spekctl.commands.deliver import numbered
-
-    return dataclasses.replace(
-        asked,
-        output=numbered(asked.output, number, count),
-        measuring=dataclasses.replace(
-            asked.measuring, log=numbered(asked.measuring.log, number, count)
-        ),
-    )
-
-
-def _set_aside_of_steps(steps: Sequence[RunOptions]) -> None:
-    """Older results under the names of steps, of which some may not be run; see aside.py."""
-    from spekctl import files
-
-    for number, asked in enumerate(steps, start=1):
-        for _, path in (("", asked.output), *asked.exports.files(number, len(steps))):
-            if path is not None:
-                files.set_aside(path)
 
 
 def _check_detached(asked: RunOptions) -> None:

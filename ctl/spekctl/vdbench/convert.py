@@ -156,9 +156,14 @@ def load_steps(path: Path) -> list[Imported]:
                 imported += steps
         except UsageError as error:
             raise UsageError(f"{name} is not imported: rd={run.name}: {error.message}") from error
+    for step in imported[:-1]:
+        if step.not_needed.get("pause") == NOT_NEEDED["pause"]:
+            del step.not_needed["pause"]
+            step.differences.append(PAUSE)
     return imported
 
 
+PAUSE = "the next run begins at once; vdbench pauses before it (pause)"
 MISMATCHES = "mismatches are counted and end nothing; in vdbench they count among data_errors"
 
 

@@ -96,13 +96,13 @@ OFF: Mapping[str, tuple[str, ...]] = {
     "journal": ("no",),
     **dict.fromkeys(("formatsds", "format", "validate", "concatenatesds"), _NO),
     **dict.fromkeys(("dedupflipflop", "create_anchors"), _NO),
-    **dict.fromkeys(("resetlun", "resetbus", "maxdata", "deduphotsets"), ("0",)),
+    **dict.fromkeys(("resetlun", "resetbus", "maxdata", "deduphotsets", "pause"), ("0",)),
     **dict.fromkeys(("streams", "loop", "clients"), ("0", "1")),
 }
 _FORMATTING = "it is for the formatting of files"
 _REPORTS = "a result has all of it"
 NOT_NEEDED: Mapping[str, str] = {
-    "pause": "steps are started one by one",
+    "pause": "no run follows",
     "messagescan": "a result says what went wrong",
     **dict.fromkeys(("report", "report_run_totals", "histogram", "auxreport"), _REPORTS),
     "monitor": "a run is stopped with `spekctl stop`",

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.vdbench_files import CORPUS, OLTP, RD, SD, WD
+from lib.fakes.kernel import FakeKernel
 
+from spekctl.documents import result
 from spekctl.errors import ExitCode
+from spekctl.vdbench import convert
 from spekctl.workload import file
 
 
@@ -22,12 +25,33 @@ def test_the_command_and_run(spekctl: Spekctl, kernel: object, tmp_path: Path) -
     assert "different from vdbench: arrivals keep their schedule" in outcome.err
     missing = spekctl("vdbench", "none.parm")
     assert (missing.code, missing.sentence) == (ExitCode.USAGE, "there is no file none.parm")
-    several = spekctl("run", "vdbench:oltp.parm", "--device", "/dev/fake0", "--dry-run")
+    several = spekctl("sweep", "vdbench:oltp.parm", "-d", "/dev/fake0", "--depth", "1,2")
     assert several.code == ExitCode.USAGE and "has 6 runs" in several.sentence
     (tmp_path / "one.parm").write_text(SD + WD + RD)
     single = spekctl("run", "vdbench:one.parm#run1", "--device", "/dev/fake0", "--dry-run")
     assert single.code == ExitCode.OK, single.err
     assert 'name = "wd1"' in single.out and "spekctl: elapsed -> run.time" in single.err
+
+
+RUNS = SD + WD + "rd=r,wd=*,iorate=(100,200),elapsed=3,pause=20\n"
+
+
+def test_the_runs_of_a_file_are_run_one_after_the_other(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    (tmp_path / "runs.parm").write_text(RUNS)
+    words = ("run", "vdbench:runs.parm", "-d", "/dev/fake0", "--progress", "none", "--write")
+    done = spekctl(*words, "-o", "r.json")
+    assert done.code == ExitCode.OK, done.err
+    assert "step 1 of 2: r on /dev/fake0" in done.err and "step 2 of 2: r.2" in done.err
+    kept = [result.load_result(tmp_path / f"r.{number}.json") for number in (1, 2)]
+    assert [run.config.arrivals[0].rate_milli for run in kept] == [100_000, 200_000]
+    assert done.err.count(convert.PAUSE) == 1
+    alone = spekctl(*words[:1], "vdbench:runs.parm#r.2", *words[2:])
+    assert alone.code == ExitCode.OK and "step" not in alone.err
+    refused = spekctl(*words, "--json")
+    assert refused.code == ExitCode.USAGE
+    assert "name one (fio:FILE#JOB, vdbench:FILE#RUN)" in refused.err
 
 
 def test_one_run_is_one_file(spekctl: Spekctl, tmp_path: Path) -> None:
