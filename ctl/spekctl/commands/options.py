@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from spekctl.commands.deliver import Exports
     from spekctl.fio.plan import Asked
     from spekctl.run.start import StartAt
-    from spekctl.workload.imported import Imported
+    from spekctl.workload.imported import Imported, RateOf
     from spekctl.workload.model import WorkloadFile
 
 
@@ -552,6 +552,7 @@ class Step:
     workload: WorkloadFile
     command_line: Sequence[str] = ()
     beside: bool = False  # it starts together with the one before it
+    rate_of: RateOf | None = None  # its rate, of that of a step before it
 
 
 class _Beside(Protocol):
@@ -650,6 +651,7 @@ def _imported(imports: Sequence[Imported], changes: Sequence[str], taken: bool) 
             file.with_settings(msgspec.to_builtins(step.workload), changes),
             tuple(step.command_line),
             step.beside,
+            step.rate_of,
         )
         for step in imports
     ]

@@ -332,7 +332,7 @@ def _part(
         context = click.get_current_context()
         (device,) = (each for each in context.command.params if each.name == "devices")
         raise click.MissingParameter(ctx=context, param=device)
-    return Part(step.workload, asked, step.beside, delay_ns)
+    return Part(step.workload, asked, step.beside, delay_ns, step.rate_of)
 
 
 def check(words: Sequence[str], devices: Mapping[str, Target], cpus: Sequence[int]) -> None:
@@ -533,6 +533,8 @@ def _run_all(
                 titles = ", beside ".join(each.title for each in group)
                 click.echo(f"spekctl: step {number} of {len(planned)}: {titles}", err=True)
             goes_on = True
+            with measured(ending.worst(codes)):
+                group = steps.at_measured_rates(group, results)
             failures: list[SpekError] = []
             own = held[len(results) : len(results) + len(group)]
             running = _measured(kernel, group, interrupts, power, own)

@@ -9,14 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import click
+
 from spekctl.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from spekctl.commands.deliver import Exports
+    from spekctl.documents.result import Result
     from spekctl.run.job import Request
     from spekctl.run.start import StartAt
+    from spekctl.workload.imported import RateOf
     from spekctl.workload.model import WorkloadFile
     from spekctl.workload.options import Measuring, Options
 
@@ -50,12 +54,14 @@ class Part:
 
     @beside: it starts together with the part before it
     @delay_ns: with others beside it, it starts that long after their common start
+    @rate_of: its rate, of that of a part before it
     """
 
     workload: WorkloadFile
     asked: RunOptions
     beside: bool = False
     delay_ns: int = 0
+    rate_of: RateOf | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +115,27 @@ def set_aside(steps: Sequence[RunOptions]) -> None:
         for _, path in (("", asked.output), *asked.exports.files(number, len(steps))):
             if path is not None:
                 files.set_aside(path)
+
+
+def at_measured_rates(group: Sequence[Planned], results: Sequence[Result]) -> list[Planned]:
+    """Steps that start together, those at a share of the rate of a step before with the rate that
+    @results, of all steps before, say. A load of the command line stays. UsageError if the other
+    step had no I/O."""
+    from spekctl.run import request as run_request
+
+    ready: list[Planned] = []
+    for each in group:
+        share, load = each.part.rate_of, each.part.asked.load
+        of_command = load.rate is not None or load.depth is not None or load.bsu is not None
+        if share is not None and len(results) >= share.back and not of_command:
+            before = results[-share.back]
+            rate = share.of(before.totals.all.iops)
+            if not rate:
+                raise UsageError(
+                    f"{before.workload.workload.name} had no I/Os of which {each.title} could have"
+                    " a share"
+                )
+            click.echo(f"spekctl: taken from the run before: --rate {rate}", err=True)
+            each = dataclasses.replace(each, request=run_request.at_rate(each.request, rate))
+        ready.append(each)
+    return ready

@@ -27,10 +27,12 @@ def command(file: Path, output: Path | None) -> int:
     together.
 
     Raw I/O only (HD, SD, WD, RD). A run of remote hosts is a workload and a plan, FILE.plan.toml,
-    for `spekctl fleet run`. Of iorate=curve the run at the highest rate is
-    imported. A report on standard error says what became of each parameter,
-    which parameters are not needed, and which differences may change the results. A file with
-    parameters that cannot be converted is refused, and the message names all of them.
+    for `spekctl fleet run`. Of iorate=curve the run at the highest rate is imported, and one for
+    each point, whose rate is known when that has run: `spekctl run vdbench:FILE` runs all.
+
+    A report on standard error says what became of each parameter, which parameters are not needed,
+    and which differences may change the results. A file with parameters that cannot be converted
+    is refused, and the message names all of them.
     """
     from spekctl.commands.deliver import deliver_imported
     from spekctl.vdbench import convert

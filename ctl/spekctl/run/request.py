@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from spekctl import recorded
 from spekctl.block import device as block_device
 from spekctl.block import provisioning
@@ -141,6 +143,20 @@ def configured(
         config, remark = verify.prepare(config, targets, available)
         remarks.append(remark)
     return config, remarks
+
+
+def at_rate(request: Request, rate: int) -> Request:
+    """A request that was built, with all else as it is, at this total rate in I/Os per second."""
+    assert request.options is not None
+    given = dataclasses.replace(request.options, rate=rate)
+    options, _ = near_devices(given, request.devices)
+    arrivals = resolve(request.workload, options, targets_of(request.devices)).arrivals
+    return dataclasses.replace(
+        request,
+        config=msgspec.structs.replace(request.config, arrivals=arrivals),
+        options=given,
+        command=[*request.command, "--rate", str(rate)],
+    )
 
 
 def check_destroy(request: Request) -> None:

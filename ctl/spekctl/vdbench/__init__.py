@@ -4,6 +4,7 @@
 keywords.py   names of parameters, and what becomes of each
 parmfile.py   definitions of a file with their parameters
 stream.py     a workload definition as streams
+rates.py      rates, and shares of rates
 hosts.py      hosts, their devices, and their parts of a run
 validation.py validation of data, and journals
 clients.py    the parts of several hosts, joined into a workload

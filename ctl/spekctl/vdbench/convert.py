@@ -15,7 +15,7 @@ from typing import Any
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
 from spekctl.suggest import did_you_mean
-from spekctl.vdbench import clients, hosts, parmfile, validation
+from spekctl.vdbench import clients, hosts, parmfile, rates, validation
 from spekctl.vdbench.hosts import Kinds, matches
 from spekctl.vdbench.keywords import (
     DIFFERENT,
@@ -49,14 +49,12 @@ OPEN = (
     "arrivals keep their schedule whatever is outstanding, and response time counts from them;"
     " vdbench stops at its threads"
 )
-CURVE = "is the run at the highest rate only"
 BESIDE = (
     "I/Os of workloads with a rate are outstanding in addition to the depth of the rest; in vdbench"
     " all take the threads of their devices, those with a rate first"
 )
 # Outstanding I/Os for each SD, seconds of a run, seconds of an interval, unless the file says.
 _THREADS, _ELAPSED, _INTERVAL = 8, "30", "1"
-_CURVE = ("10", "50", "70", "80", "90", "100")
 # As vdbench has it, for sums of fractions.
 _SKEW_MARGIN = Fraction(1, 10**6)
 _RUNS_MAX = 1000
@@ -136,7 +134,8 @@ def load_steps(path: Path) -> list[Imported]:
         refused = [f"there is no {kind}" for kind in ("sd", "rd") if not by_kind[kind]]
     if refused:
         raise UsageError(f"{name} is not imported: " + "; ".join(refused))
-    imported, titles = [], set[str]()
+    imported: list[Imported] = []
+    titles = set[str]()
     remote = not all(map(hosts.is_local, by_kind["hd"].values()))
     try:
         by_kind["sd"] = _counted(by_kind["sd"])
@@ -149,10 +148,30 @@ def load_steps(path: Path) -> list[Imported]:
                     steps = [_fleet_step(whole, run, values, by_kind, defaults, titles)]
                 else:
                     steps = _steps(whole, run, values, by_kind, defaults, titles)
+                text = values["iorate"][0]
+                share = rates.share_of(text)
+                if share is not None:
+                    if remote or len(steps) > 1 or (imported and imported[-1].beside):
+                        raise UsageError(f"iorate: '{text}': {rates.ALONE}")
+                    rates.follow(steps[0], share, imported)
+                elif text.lower() == "curve" and (remote or len(steps) > 1):
+                    for step in steps:
+                        rates.only_highest(step, run)
+                elif text.lower() == "curve":
+                    for point in rates.points(run):
+                        at_point, share = rates.at_point(run, point), rates.share_of(point)
+                        if share is None:
+                            raise UsageError(f"curve: '{point}' is not a share in per cent")
+                        own = {**values, "iorate": [point]}
+                        steps += _steps(whole, at_point, own, by_kind, defaults, titles)
+                        rates.follow(steps[-1], share, steps[:-1], len(steps) - 1)
                 of_run = _of_run(run, definitions, _loads(run, by_kind, defaults))
                 for definition, step in itertools.product(of_run, steps):
                     for key, given in definition.given.items():
                         _report(step, definition.kind, key, given)
+                if text.lower() == "curve":
+                    for step in steps:
+                        rates.report(step, run)
                 imported += steps
         except UsageError as error:
             raise UsageError(f"{name} is not imported: rd={run.name}: {error.message}") from error
@@ -219,9 +238,7 @@ def _report(step: Imported, kind: str, key: str, given: Sequence[str]) -> None:
         getattr(stream, mapped.removeprefix("stream.")) for stream in streams
     ):
         step.not_needed[key] = "no data of this ratio are written"
-    elif key in ("curve", "stopcurve") and not any(
-        CURVE in difference for difference in step.differences
-    ):
+    elif key in ("curve", "stopcurve"):
         step.not_needed[key] = "it is for iorate=curve"
     elif key == "maxdata":
         # Where it sets no end, a difference says so.
@@ -454,8 +471,8 @@ def _members(loads: Sequence[Definition], text: str) -> list[Member]:
     _check_priorities(loads, own)
     rest = [wd for wd, rate in zip(loads, own, strict=True) if rate is None]
     skews = iter(_skews(rest))
-    rate = _rate(text)
-    if any(own) and text.lower() == "curve":
+    rate = rates.of_run(text)
+    if any(own) and (text.lower() == "curve" or rates.share_of(text)):
         raise UsageError(
             "iorate: points of a curve are rates of all workloads, and some have their own; give"
             " the rates"
@@ -602,8 +619,6 @@ def _step(
             for stream in rest:
                 stream["arrival"] = name
         streams += rest
-        if values["iorate"][0].lower() == "curve":
-            notes.append(_curve(run, title))
     data = {
         "workload": {"name": title, "summary": f"Imported from vdbench's {run.name}"},
         "run": table,
@@ -720,37 +735,8 @@ def _law(run: Definition) -> str:
     raise UsageError(f"distribution: '{','.join(given)}' is neither exponential nor deterministic")
 
 
-def _rate(text: str) -> Fraction | None:
-    """I/Os per second; None: as many as there can be."""
-    if text.lower() in ("max", "curve"):
-        return None
-    try:
-        rate, share = number("iorate", text)
-    except UsageError:
-        rate, share = Fraction(0), ""
-    if share or re.fullmatch(r"-[0-9.]+", text):
-        raise UsageError(
-            f"iorate: '{text}' is a share of the rate of the run before; measure that and give a"
-            " number"
-        )
-    if not rate:
-        raise UsageError(f"iorate: '{text[:40]}' is neither a rate nor max")
-    return rate
-
-
 def _whole(rate: Fraction) -> int | float:
     return int(rate) if rate.denominator == 1 else float(rate)
-
-
-def _curve(run: Definition, title: str) -> str:
-    limit = ""
-    if "stopcurve" in run.given:
-        limit = f" (up to a response time of {only(run.given, 'stopcurve')} ms)"
-    points = ", ".join(f"{point.removesuffix('%')} %" for point in run.given.get("curve", _CURVE))
-    return (
-        f"{title} {CURVE}; vdbench then runs at {points} of the rate that it measured: `spekctl"
-        f" sweep FILE --rate LIST` with these rates does{limit}"
-    )
 
 
 def _depth(

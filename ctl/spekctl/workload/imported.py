@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from spekctl.workload.model import WorkloadFile
 from spekctl.workload.values import NAME_LEN_MAX
@@ -40,6 +41,22 @@ class Client:
     options: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class RateOf:
+    """A rate that is known when a step before has been measured: @share of the I/Os per second of
+    the one @back steps before."""
+
+    back: int
+    share: Fraction
+
+    def of(self, iops: float) -> int:
+        """I/Os per second, if the other step has had so many: rounded up to a multiple of 10, or
+        above 1000 of 100, as vdbench does."""
+        rate = int(round(iops) * self.share)
+        unit = 100 if rate > 1000 else 10
+        return -(-rate // unit) * unit
+
+
 @dataclass(slots=True)
 class Imported:
     """A workload, and notes for the user on how it was imported.
@@ -55,6 +72,7 @@ class Imported:
     not_needed: dict[str, str] = field(default_factory=dict)
     differences: list[str] = field(default_factory=list)
     beside: bool = False  # it starts with the workload before it, on other devices
+    rate_of: RateOf | None = None  # of its rate, which the workload has a number for
     clients: list[Client] = field(default_factory=list)
     between: str = ""
 

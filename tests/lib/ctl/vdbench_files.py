@@ -91,7 +91,11 @@ CORPUS: dict[str, tuple[str, list[str]]] = {
     "a curve": (
         "sd=d,lun=/dev/sdb\nwd=w,sd=d,xfersize=8192\n"
         "rd=r,wd=w,iorate=curve,curve=(25,50,75),elapsed=60,interval=5\n",
-        ["r"],
+        ["r", "r-25pct", "r-50pct", "r-75pct"],
+    ),
+    "a share of the highest rate": (
+        "sd=d,lun=/dev/sdb\nwd=w,sd=d\nrd=most,wd=w,iorate=max\nrd=part,wd=w,iorate=(30%,60%)\n",
+        ["most", "part", "part.2"],
     ),
     "an amount": (
         "sd=d,lun=/dev/sdb\nwd=w,sd=d,rdpct=0,xfersize=64k\n"

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from lib.ctl.command_line import Spekctl
 from lib.ctl.vdbench_files import CORPUS, OLTP, RD, SD, WD
-from lib.fakes.kernel import FakeKernel
+from lib.fakes.kernel import FakeKernel, without_io
 
 from spekctl.documents import result
 from spekctl.errors import ExitCode
 from spekctl.vdbench import convert
 from spekctl.workload import file
+from spekctl.workload.imported import RateOf
 
 
 def test_the_command_and_run(spekctl: Spekctl, kernel: object, tmp_path: Path) -> None:
@@ -52,6 +54,40 @@ def test_the_runs_of_a_file_are_run_one_after_the_other(
     refused = spekctl(*words, "--json")
     assert refused.code == ExitCode.USAGE
     assert "name one (fio:FILE#JOB, vdbench:FILE#RUN)" in refused.err
+
+
+CURVE = SD + WD + "rd=r,wd=*,iorate=curve,curve=(10,50),elapsed=3\nrd=s,wd=*,iorate=20%,elapsed=3\n"
+
+
+def test_points_of_a_curve_have_their_share_of_what_was_measured(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    (tmp_path / "curve.parm").write_text(CURVE)
+    words = ("run", "vdbench:curve.parm", "-d", "/dev/fake0", "--progress", "none", "--write")
+    done = spekctl(*words, "-o", "r.json")
+    assert done.code == ExitCode.OK, done.err
+    kept = [result.load_result(tmp_path / f"r.{number}.json") for number in (1, 2, 3, 4)]
+    most, *points = kept
+    shares = [(most, Fraction(1, 10)), (most, Fraction(1, 2)), (points[1], Fraction(1, 5))]
+    for point, (before, share) in zip(points, shares, strict=True):
+        rate = RateOf(1, share).of(before.totals.all.iops)
+        assert rate and point.config.arrivals[0].rate_milli == 1000 * rate
+        assert point.command[-2:] == ["--rate", str(rate)]
+        assert f"taken from the run before: --rate {rate}" in done.err
+    # The command line has the last word.
+    told = spekctl(*words, "--rate", "70")
+    assert told.code == ExitCode.OK and "taken from the run before" not in told.err
+
+
+def test_without_io_there_is_no_rate_to_have_a_share_of(
+    spekctl: Spekctl, kernel: FakeKernel, tmp_path: Path
+) -> None:
+    without_io(kernel)
+    (tmp_path / "curve.parm").write_text(CURVE)
+    done = spekctl("run", "vdbench:curve.parm", "-d", "/dev/fake0", "--progress", "none", "--write")
+    assert done.code != ExitCode.OK
+    assert "r had no I/Os of which r-10pct on /dev/fake0 could have a share" in done.err
+    assert kernel.calls.count("run-start") == 1
 
 
 def test_one_run_is_one_file(spekctl: Spekctl, tmp_path: Path) -> None:

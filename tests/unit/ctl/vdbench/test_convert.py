@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from lib.ctl.command_line import Spekctl
 from lib.ctl.vdbench_files import CORPUS, OLTP, RD, SD, WD
 
 from spekctl.errors import ExitCode, UsageError
-from spekctl.vdbench import convert
-from spekctl.workload.imported import Imported
+from spekctl.vdbench import convert, rates
+from spekctl.workload.imported import Imported, RateOf
 
 
 def steps(tmp_path: Path, text: str) -> list[Imported]:
@@ -223,21 +224,65 @@ def test_maxdata_is_passes_or_a_number_of_ios(tmp_path: Path) -> None:
     )
 
 
-def test_a_curve_is_its_maximum_and_says_how_to_measure_the_rest(tmp_path: Path) -> None:
-    (curve,) = steps(tmp_path, CORPUS["a curve"][0])
-    table = tables(curve)
-    assert table["arrival"] == [{"name": "r", "depth": 8}]
-    assert curve.differences[-1] == (
-        "r is the run at the highest rate only; vdbench then runs at 25 %, 50 %, 75 % of the rate"
-        " that it measured: `spekctl sweep FILE --rate LIST` with these rates does"
+def test_a_curve_is_its_maximum_and_its_points(tmp_path: Path) -> None:
+    most, *points = steps(tmp_path, CORPUS["a curve"][0])
+    assert tables(most)["arrival"] == [{"name": "r", "depth": 8}] and most.rate_of is None
+    assert most.mapped["curve"] == "the runs that follow"
+    names = [point.workload.workload.name for point in points]
+    assert names == ["r-25pct", "r-50pct", "r-75pct"]
+    assert [point.rate_of for point in points] == [
+        RateOf(back, Fraction(back, 4)) for back in (1, 2, 3)
+    ]
+    assert [point.workload.arrival[0].rate for point in points] == [2500, 5000, 7500]
+    assert points[1].differences[-1] == rates.SHARE.format("50", "r", 5000)
+    assert points[1].mapped["curve"] == "arrival.rate"
+
+
+def test_a_curve_comes_for_each_value_of_its_loops(tmp_path: Path) -> None:
+    text = SD + WD + "rd=r,wd=*,iorate=curve,curve=(10,90),forxfersize=(4k,8k),stopcurve=3\n"
+    imports = steps(tmp_path, text)
+    seen = [(step.workload.workload.name, step.workload.stream[0].size) for step in imports]
+    assert seen == [
+        *(("r", 4096), ("r-10pct", 4096), ("r-90pct", 4096)),
+        *(("r.2", 8192), ("r-10pct.2", 8192), ("r-90pct.2", 8192)),
+    ]
+    assert [step.rate_of.back if step.rate_of else 0 for step in imports] == [0, 1, 2, 0, 1, 2]
+    assert all(rates.ALL_POINTS.format(3) in step.differences for step in imports)
+
+
+def test_a_share_is_of_the_rate_of_the_run_before(tmp_path: Path) -> None:
+    text = SD + WD + "rd=r,wd=*,iorate=max\nrd=s,wd=*,iorate=(50%,-20,300)\n"
+    _, half, fifth, rate = steps(tmp_path, text)
+    assert (half.rate_of, fifth.rate_of) == (
+        RateOf(1, Fraction(1, 2)),
+        RateOf(1, Fraction(1, 5)),
     )
+    assert fifth.differences[-1] == rates.SHARE.format("20", "s", 2000)
+    assert rate.rate_of is None and rate.workload.arrival[0].rate == 300
+    # vdbench takes 10000 for the rate that it has not measured.
+    (first,) = steps(tmp_path, SD + WD + RD.replace("100", "33%"))
+    assert first.rate_of is None and first.workload.arrival[0].rate == 3300
+    assert first.differences[-1] == rates.FIRST.format("33")
+
+
+@pytest.mark.parametrize(
+    ("iops", "rate"),
+    [(0, 0), (1, 0), (3, 10), (2000.4, 1000), (2002, 1100), (2019, 1100), (333, 170)],
+)
+def test_a_share_is_rounded_up_as_by_vdbench(iops: float, rate: int) -> None:
+    assert RateOf(1, Fraction(1, 2)).of(iops) == rate
 
 
 def test_parameters_of_a_curve_are_told_with_it_and_not_needed_without(tmp_path: Path) -> None:
+    text = CORPUS["devices of their own"][0].replace(",skew=75", "")
+    text = text.replace("iorate=2000,elapsed=60", "iorate=curve,curve=(25,50),stopcurve=5")
+    for part in steps(tmp_path, text):
+        assert any(rates.CURVE in text and "25 %, 50 % of" in text for text in part.differences)
+        assert any(
+            text.endswith("does (up to a response time of 5 ms)") for text in part.differences
+        )
+        assert not {"curve", "stopcurve"} & part.not_needed.keys()
     text = CORPUS["a curve"][0].replace("elapsed=60", "elapsed=60,stopcurve=5")
-    (curve,) = steps(tmp_path, text)
-    assert curve.differences[-1].endswith("does (up to a response time of 5 ms)")
-    assert "curve" not in curve.not_needed
     (most,) = steps(tmp_path, text.replace("iorate=curve", "iorate=max"))
     assert not any("highest rate" in difference for difference in most.differences)
     assert most.not_needed["curve"] == most.not_needed["stopcurve"] == "it is for iorate=curve"
@@ -451,6 +496,18 @@ def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
             "priority: wd=w has a rate, and comes before wd=v, which has none: give it a smaller",
         ),
         (
+            SD + WD + RD.replace("100", "0.5%"),
+            "rd=run1: iorate: '0.5%' is less than 1 per cent, which vdbench cuts to 0",
+        ),
+        (
+            CORPUS["devices of their own"][0] + "rd=s,wd=*,iorate=10%\n",
+            "rd=s: iorate: '10%': it is a share of the rate of a run whose parts are on several",
+        ),
+        (
+            SD + "wd=w,sd=sd1,iorate=5\nwd=v,sd=sd1\n" + RD.replace("100", "10%"),
+            "rd=run1: iorate: points of a curve are rates of all workloads, and some have their",
+        ),
+        (
             SD + "wd=w,sd=sd1,iorate=5\nwd=v,sd=sd1\n" + RD.replace("100", "curve"),
             "rd=run1: iorate: points of a curve are rates of all workloads, and some have their",
         ),
@@ -465,8 +522,6 @@ def test_synchronous_writes_have_forced_unit_access(tmp_path: Path) -> None:
         (SD + WD + "rd=r,iorate=max\n", "rd=r: wd: it names no workload"),
         (SD + "wd=w\nrd=r,wd=w,iorate=max\n", "rd=r: wd=w: it names no sd"),
         (SD + WD + "rd=r,wd=*,elapsed=5\n", "rd=r: iorate: it is missing"),
-        (SD + WD + RD.replace("100", "(10%)"), "iorate: '10%' is a share of the rate of the run"),
-        (SD + WD + RD.replace("100", "-10"), "iorate: '-10' is a share of the rate of the run"),
         (SD + WD + RD + "sd=single\n", "sd: 'single' is a run for each SD"),
         (SD + WD + RD + "maxdataread=1g\n", "rd=run1: maxdataread: give a count"),
         (SD + WD + RD + "readpct=1\n", "rd=run1: readpct: not a parameter that spek knows"),
