@@ -29,6 +29,7 @@ BYTES_PER: dict[str, int] = {
 }
 DURATION_PATTERN = r"^[0-9]+(\.[0-9]+)?(ns|us|ms|s|m|min|h)$|^0$"
 SIZE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?([KMGTPkmgtp]([iI][bB])?|[bB])?$"
+ZONES_PATTERN = r"^[0-9]+z$"
 PERCENT_PATTERN = r"^[0-9]+(\.[0-9]+)?%$"
 
 U64_MAX = 2**64 - 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from spekctl import recorded, units
 from spekctl.errors import UsageError, at
-from spekctl.fio import around, commandline, ends, exits, flows, jobfile, replay, values
+from spekctl.fio import around, commandline, ends, exits, flows, jobfile, replay, values, zones
 from spekctl.fio import job as fio_job
 from spekctl.fio.phases import count_delays, cut, in_phases
 from spekctl.fio.plan import UNASKED, Asked, Plan
@@ -571,21 +571,25 @@ def _is_cpus(text: str) -> bool:
 
 
 def _name_asus(data: dict[str, Any]) -> None:
-    """Make a table of the range of zones, if there is one, and one of all for other streams."""
+    """Make a table of each range of zones, if there is one, and one of all for other streams."""
     pointers = [stream for stream in data["stream"] if stream.get("pattern") == "write-pointer"]
-    ranges = {tuple(pointer.get("asu", {}).values()) for pointer in pointers}
-    if len(ranges) > 1:
+    ranges = [pointer.get("asu", {}) for pointer in pointers]
+    distinct = [place for number, place in enumerate(ranges) if place not in ranges[:number]]
+    if len(distinct) > 1 and not zones.are_apart(distinct):
         raise UsageError(
-            "zonemode: its jobs have different ranges of zones, and each zone has one write"
-            " pointer; import jobs one by one with --section"
+            "zonemode: its jobs have ranges of zones that differ and overlap, and each zone has one"
+            " write pointer; import jobs one by one with --section"
         )
-    if not pointers or () in ranges:
+    if not pointers or {} in distinct:
         return
-    data["asu"] = [{"name": "zones", **pointers[0]["asu"]}, {"name": "all", "start": 0}]
+    taken = set[str]()
+    named = [(word("zones", taken), place) for place in distinct]
+    data["asu"] = [{"name": name, **place} for name, place in named]
+    if len(pointers) < len(data["stream"]):
+        data["asu"].append({"name": "all", "start": 0})
     for stream in data["stream"]:
-        stream["asu"] = "zones" if stream in pointers else "all"
-    if len(pointers) == len(data["stream"]):
-        del data["asu"][1]
+        place = stream.get("asu")
+        stream["asu"] = next((name for name, known in named if known == place), "all")
 
 
 def _run(plans: Sequence[Plan]) -> dict[str, Any]:

@@ -35,10 +35,15 @@ def place(plan: Plan, options: Mapping[str, str | None], paths: Sequence[str], s
     plan.files = list(paths)
     if engine_of(options.get("ioengine")) not in PASSTHROUGH:
         return
-    plan.files = [_disk_of(_GENERIC.sub(r"/dev/nvme\1\2", path)) for path in paths]
+    plan.files = [block_path(path) for path in paths]
     for path in plan.files:
         if path.startswith(tuple(SCSI)):
             plan.differs(NO_DISK.format(source, path))
+
+
+def block_path(path: str) -> str:
+    """The block device of a character device to which commands are sent; other paths stay."""
+    return _disk_of(_GENERIC.sub(r"/dev/nvme\1\2", path))
 
 
 def _disk_of(path: str) -> str:

@@ -165,8 +165,11 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     skips = stride is not None and options.text("zonemode") != "strided"
     with_map = not random or has_map(options, base)
     text = options.text("io_size")
-    in_bytes = text is not None and not text.endswith("%")
-    if in_bytes:
+    in_zones = values.in_zones(text)
+    in_bytes = text is not None and not text.endswith("%") and not in_zones
+    if in_zones:
+        given = _share_of_zones(text or "", options.text("size"))
+    elif in_bytes:
         given = options.value("io_size", values.size, base)
     else:
         given = options.value("io_size", lambda share: values.whole(share.removesuffix("%")))
@@ -176,7 +179,8 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     if any(stream["pattern"] == "write-pointer" for stream in plan.streams) and not in_bytes:
         in_order = not (options.text("rw") or "read").startswith("rand")
         # A pass counts writes only, but fio counts reads as well.
-        written = 100 - int(first["read"].rstrip("%")) if len(plan.streams) == 1 else 0
+        alike = len({stream["read"] for stream in plan.streams}) == 1
+        written = 100 - int(first["read"].rstrip("%")) if alike else 0
         if written and (in_order or size is None):
             if not in_order:
                 plan.differs(CAPACITY)
@@ -220,6 +224,16 @@ def _end(options: Reader, plan: Plan) -> int | Fraction | None:
     return Fraction(_looped(loop, share, loops, with_map))
 
 
+def _share_of_zones(text: str, size: str | None) -> Fraction:
+    """Per cent of its size that an io_size in zones is."""
+    if not values.in_zones(size) or not int((size or "")[:-1]):
+        raise UsageError(
+            f"io_size: '{text}' is a number of zones, and neither zonesize nor the device, if it is"
+            " one of this machine, says how large they are; give zonesize, or size in zones as well"
+        )
+    return Fraction(100 * int(text[:-1]), int((size or "")[:-1]))
+
+
 def _looped(
     per_loop: int | Fraction, amount: int | Fraction | None, loops: int, with_map: bool
 ) -> int | Fraction:
@@ -235,7 +249,8 @@ def _looped(
 def _bytes(options: Reader, base: int) -> int | None:
     """The bytes of a loop; None if these depend on the size of the device."""
     text = options.text("size") or "100%"
-    by_share = text.endswith("%")
+    # The size of a zone is that of the device.
+    by_share = text.endswith(("%", "z"))
     size = options.value("size", values.size, base) if not by_share else None
     end = options.value("filesize", values.size, base)
     if not end:

@@ -386,7 +386,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
     if split and any(part["pattern"] == "once" for part in parts):
         plan.differs(MAPS)
     options.went("blockalign", "stream.align" if kind in RANDOM else UNALIGNED)
-    increment, in_per_cent = places.increment_of(options, base)
+    increment, unit = places.increment_of(options, base)
     if any(
         (options.text(name) or "").endswith("%") and options.nonzero(name, "%")
         for name in ("offset", "offset_increment")
@@ -426,7 +426,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
                 if "zone_size" in stream:
                     plan.differs(zones.LAST_ZONE)
             if increment and first + members > 1:
-                places.move_to_clones(stream, first, members, increment, in_per_cent)
+                places.move_to_clones(stream, first, members, increment, unit)
                 places.end_with_file(options, stream, base)
             places.end_with_device(stream)
             amount = "size" if options.text("filesize") is None else "filesize"

@@ -84,7 +84,7 @@ def _mode(normal: Normal) -> None:
 
 
 def _zones(normal: Normal) -> None:
-    """4z as bytes."""
+    """4z as bytes, if the size of a zone is known."""
     options = normal.job.options
     for name in _IN_ZONES:
         number = re.fullmatch(r"([0-9]+)z", (options.get(name) or "").strip().lower())
@@ -97,12 +97,8 @@ def _zones(normal: Normal) -> None:
             options[name] = "0"
             continue
         zone = _zone_bytes(options) if count else 1
-        if not zone:
-            raise UsageError(
-                f"{name}: '{options[name]}' is a number of zones, and neither zonesize nor the"
-                " device, if it is one of this machine, says how large they are; give zonesize"
-            )
-        options[name] = str(count * zone)
+        # Without it, zones of the workload are as large as those of its device.
+        options[name] = str(count * zone) if zone else f"{count}z"
 
 
 def _zone_bytes(options: dict[str, str | None]) -> int:
@@ -110,7 +106,8 @@ def _zone_bytes(options: dict[str, str | None]) -> int:
     given = options.get("zonesize")
     if given:
         return values.size(given, values.whole(options.get("kb_base") or "1024"))
-    name = Path((options.get("filename") or "").partition(":")[0]).name
+    path = next(iter(devices.named(options)), "")
+    name = Path(devices.block_path(path)).name
     queue = BLOCKS / name / "queue"
     try:
         if not name or (queue / "zoned").read_text().strip() == "none":

@@ -59,7 +59,9 @@ def region(options: Reader, base: int) -> dict[str, Any]:
         text = options.text(name)
         if text is None:
             continue
-        if text.endswith("%"):
+        if values.in_zones(text):
+            fields[key] = text
+        elif text.endswith("%"):
             percent = options.value(name, values.percent)
             fields |= {key: f"{percent}%"} if percent != 100 or key == "start" else {}
         else:
@@ -71,8 +73,11 @@ def region(options: Reader, base: int) -> dict[str, Any]:
         # filesize is the end of the region, from the start of the device; a size in bytes is an
         # amount, and one in per cent is of filesize.
         start = fields.get("start", 0)
+        if values.in_zones(options.text("size")):
+            raise UsageError("filesize: the size is in zones; write it in bytes")
         if isinstance(start, str):
-            raise UsageError("filesize: the offset is in per cent; write it in bytes")
+            unit = "zones" if values.in_zones(start) else "per cent"
+            raise UsageError(f"filesize: the offset is in {unit}; write it in bytes")
         if filesize <= start:
             raise UsageError("filesize: the offset must be below it")
         share = str(fields.get("range", "")).removesuffix("%")
@@ -94,19 +99,24 @@ def without_key(options: Reader, plan: Plan, name: str, key: str) -> str:
     return "run.count" if plan.passes is None else "run.passes"
 
 
-def increment_of(options: Reader, base: int) -> tuple[int, bool]:
-    """The distance from clone to clone, and whether it is in per cent rather than bytes."""
-    text = options.text("offset_increment")
+def increment_of(options: Reader, base: int) -> tuple[int, str]:
+    """The distance from clone to clone, and its unit: bytes (""), "%" or zones ("z")."""
+    text, offset = options.text("offset_increment"), options.text("offset")
     if text is None:
-        return 0, False
+        return 0, ""
+    if values.in_zones(text):
+        if not values.in_zones(offset) and offset not in (None, "0"):
+            raise UsageError("offset_increment: it is in zones, and the offset is not")
+        return int(text[:-1]), "z"
     if text.endswith("%"):
-        if not (options.text("offset") or "0%").endswith("%"):
+        if not (offset or "0%").endswith("%"):
             raise UsageError("offset_increment: it is in per cent, and the offset is in bytes")
-        return int(options.value("offset_increment", values.percent)), True
+        return int(options.value("offset_increment", values.percent)), "%"
     increment = int(options.value("offset_increment", values.size, base))
-    if increment and (options.text("offset") or "").endswith("%"):
-        raise UsageError("offset_increment: the offset is in per cent; write it in bytes")
-    return increment, False
+    if increment and (offset or "").endswith(("%", "z")):
+        unit = "zones" if values.in_zones(offset) else "per cent"
+        raise UsageError(f"offset_increment: the offset is in {unit}; write it in bytes")
+    return increment, ""
 
 
 def groups_of_clones(plan: Plan, clones: int, most: int) -> list[tuple[int, int]]:
@@ -123,11 +133,20 @@ def groups_of_clones(plan: Plan, clones: int, most: int) -> list[tuple[int, int]
 
 
 def move_to_clones(
-    stream: dict[str, Any], first: int, members: int, increment: int, in_per_cent: bool
+    stream: dict[str, Any], first: int, members: int, increment: int, unit: str
 ) -> None:
-    """Move a stream to the region of clones, from number @first on."""
+    """Move a stream to the region of clones, from number @first on. @unit: as of increment_of()."""
     size = stream.get("range")
-    if in_per_cent:
+    in_per_cent = unit == "%"
+    if unit == "z":
+        if members > 1:
+            raise UsageError(
+                "offset_increment: more clones than there can be streams need a size in bytes"
+            )
+        stream["start"] = (
+            f"{int(str(stream.get('start', 0)).removesuffix('z')) + first * increment}z"
+        )
+    elif in_per_cent:
         start = values.percent(str(stream.get("start", "0%"))) + first * increment
         if start + (members - 1) * increment >= 100:
             raise UsageError(f"offset_increment: clone {first + members} is beyond the device")
@@ -160,7 +179,9 @@ def end_with_file(options: Reader, stream: dict[str, Any], base: int) -> None:
 def end_with_device(stream: dict[str, Any]) -> None:
     """Cut a range in per cent off at the end of the device, as fio does."""
     start, size = stream.get("start"), stream.get("range")
-    if isinstance(start, str) and isinstance(size, str):
+    shares = [text for text in (start, size) if isinstance(text, str) and text.endswith("%")]
+    if len(shares) == 2:
+        start, size = shares
         stream["range"] = f"{min(values.percent(size), 100 - values.percent(start))}%"
 
 

@@ -199,6 +199,11 @@ def percent(text: str) -> int:
     return value
 
 
+def in_zones(text: str | None) -> bool:
+    """Whether a size is a number of zones: ``4z``, where the size of a zone is not known."""
+    return text is not None and text.endswith("z")
+
+
 def flag(text: str | None) -> bool:
     """A boolean; an option without a value is true, and so is any number but 0, as in fio."""
     if text is None:

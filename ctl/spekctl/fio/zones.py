@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from spekctl import units
@@ -13,9 +15,11 @@ from spekctl.fio.plan import Mix, Plan, Reader
 from spekctl.workload.values import SECTOR
 
 TURNS = (
-    "zones are written in turn, as many as max_open_zones or, without it, as there are workers; fio"
-    " takes zones at random or, in a sequential job, one after the other"
+    "zones are written in turn, as many as max_open_zones and job_max_open_zones say or, without"
+    " these, as there are workers; fio takes zones at random"
 )
+IN_ORDER = "each worker writes zones one after the other; fio has one zone at a time for the job"
+ONE_AT_A_TIME = "nothing: a sequential job writes one zone at a time, as in fio"
 PAST = "sequential reads take the zones to their ends; fio stops at their write pointers"
 BELOW = "random reads are below the write pointers of all zones"
 RESETS = (
@@ -149,8 +153,6 @@ def pointer_pattern(
             raise UsageError(f"{name}: I/Os are at the write pointers of zones, or below them")
     if direction == 2:
         raise UsageError(NO_TRIMS)
-    if options.text("offset_increment") is not None:
-        raise UsageError("offset_increment: clones that write zones share them")
     if not direction:
         if random:
             plan.differs(BELOW)
@@ -158,7 +160,7 @@ def pointer_pattern(
         if not options.flag("read_beyond_wp"):
             plan.differs(PAST)
         return {"pattern": "sequential"}
-    plan.differs(TURNS)
+    plan.differs(TURNS if random else IN_ORDER)
     if options.given("zone_reset_frequency"):
         plan.differs(RESETS)
     if options.given("write_mode"):
@@ -166,12 +168,15 @@ def pointer_pattern(
     for name in _RESETS:
         options.went(name, "nothing: zones are reset when they are written again")
     options.went("write_mode", "stream.pattern")
-    most = options.value("max_open_zones", values.whole)
-    of_each = options.value("job_max_open_zones", values.whole)
-    zones = most or (of_each or 0) * clones
+    # Clones with zones of their own are limited apart.
+    apart = clones if options.nonzero("offset_increment", "z") else 1
+    most = options.value("max_open_zones", values.whole) or 0
+    of_each = (options.value("job_max_open_zones", values.whole) or 0) * (clones // apart)
+    limits = [limit for limit in (max(1, most // apart) if most else 0, of_each) if limit]
     for name in ("max_open_zones", "job_max_open_zones"):
-        options.went(name, "stream.open_zones")
-    return {"pattern": "write-pointer", **({"open_zones": int(zones)} if zones else {})}
+        options.went(name, "stream.open_zones" if random else ONE_AT_A_TIME)
+    keys = {"open_zones": int(min(limits))} if random and limits else {}
+    return {"pattern": "write-pointer", **keys}
 
 
 def move_to_asus(plan: Plan) -> None:
@@ -183,7 +188,27 @@ def move_to_asus(plan: Plan) -> None:
         if start in (0, "0%") and size is None:
             continue
         if size is None:
-            if not isinstance(start, str):
+            if not isinstance(start, str) or values.in_zones(start):
                 raise UsageError("offset: a job that writes zones needs a size beside it")
             size = f"{100 - values.percent(start)}%"
         stream["asu"] = {"start": start, "size": size}
+
+
+def are_apart(places: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether ranges of zones, each a start and a size, have no zone in common; not known of such
+    in different units."""
+    spans: list[tuple[int, int]] = []
+    for unit in ("", "%", "z"):
+        for place in places:
+            start, size = str(place.get("start", 0)), str(place.get("size", ""))
+            if start == "0":
+                start += unit
+            if [text.lstrip("0123456789") for text in (start, size)] == [unit, unit] and size:
+                first = int(start.removesuffix(unit))
+                spans.append((first, first + int(size.removesuffix(unit))))
+        if spans:
+            break
+    spans.sort()
+    return len(spans) == len(places) and all(
+        before[1] <= after[0] for before, after in pairwise(spans)
+    )

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from spekctl import units
 from spekctl.errors import UsageError
-from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN
+from spekctl.units import DURATION_PATTERN, PERCENT_PATTERN, SIZE_PATTERN, ZONES_PATTERN
 from spekctl.workload.options import OPTIONS, Kind
 from spekctl.workload.values import (
     DEPTH_MAX,
@@ -102,6 +102,7 @@ SIZE: tuple[dict[str, object], ...] = (
     {"type": "string", "pattern": SIZE_PATTERN},
 )
 PERCENT: dict[str, object] = {"type": "string", "pattern": PERCENT_PATTERN}
+ZONES: dict[str, object] = {"type": "string", "pattern": ZONES_PATTERN}
 WEIGHT: dict[str, object] = {"type": "integer", "minimum": 1, "maximum": WEIGHT_MAX}
 DURATION: dict[str, object] = {"type": "string", "pattern": DURATION_PATTERN}
 

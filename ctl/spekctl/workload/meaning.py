@@ -79,6 +79,19 @@ def fraction_or_bytes(value: int | str) -> Fraction | int:
     return units.parse_percent(str(value)) if is_percent(value) else units.parse_size(value)
 
 
+def zones_of(value: int | str | None) -> int | None:
+    """The number of zones that ``4z`` is; None for another notation."""
+    if not isinstance(value, str) or len(value) > units.LONGEST_NUMBER:
+        return None
+    return int(value[:-1]) if re.fullmatch(units.ZONES_PATTERN, value, re.ASCII) else None
+
+
+def check_place(value: int | str) -> None:
+    """UsageError for what is neither a size, a percentage nor a number of zones."""
+    if zones_of(value) is None:
+        fraction_or_bytes(value)
+
+
 def rate_milli(rate: int | float) -> int:
     """I/Os per second as the kernel takes them: I/Os per 1000 s."""
     # A whole number may be too long for a float.

@@ -20,6 +20,7 @@ from spekctl.workload.fields import (
     PERCENT,
     SIZE,
     WEIGHT,
+    ZONES,
     Key,
     Name,
     as_option,
@@ -108,11 +109,17 @@ class Asu(Table, frozen=True):
 
     name: Name
     size: Annotated[
-        int | str, either("Size: of the capacity (45%) or in bytes (10GiB).", *SIZE, PERCENT)
+        int | str,
+        either(
+            "Size: of the capacity (45%), in bytes (10GiB), or in zones of its device (8z).",
+            *SIZE,
+            PERCENT,
+            ZONES,
+        ),
     ] = "100%"
     start: Annotated[
         int | str | None,
-        either("First byte; by default right after the asu before it.", *SIZE, PERCENT),
+        either("First byte; by default right after the asu before it.", *SIZE, PERCENT, ZONES),
     ] = None
     block: Annotated[
         int | str,
@@ -531,14 +538,22 @@ class Stream(Table, frozen=True):
     ] = None
     start: Annotated[
         int | str,
-        either("First byte of its range within the asu, in bytes or per cent.", *SIZE, PERCENT),
+        either(
+            "First byte of its range within the asu, in bytes, per cent, or zones of the device"
+            " (8z).",
+            *SIZE,
+            PERCENT,
+            ZONES,
+        ),
     ] = 0
     range: Annotated[
         int | str | None,
         either(
-            "Size of its range, in bytes or per cent of the asu; by default up to the end.",
+            "Size of its range, in bytes, per cent of the asu, or zones of the device; by default"
+            " up to the end.",
             *SIZE,
             PERCENT,
+            ZONES,
         ),
     ] = None
     align: Annotated[

@@ -13,7 +13,7 @@ import msgspec
 
 from spekctl import units
 from spekctl.errors import UsageError, at
-from spekctl.workload import curves, onoff, passes, rates
+from spekctl.workload import curves, onoff, passes, rates, zoned
 from spekctl.workload.config import (
     ResolvedArrival,
     ResolvedAsu,
@@ -71,6 +71,7 @@ def resolve(workload: WorkloadFile, options: Options, targets: Sequence[Target])
     workload = rates.expanded(workload)
     _check_options(workload, options)
     _check_targets(workload, targets, options)
+    workload = zoned.in_bytes(workload, targets)
     style_fixed = _walk_style(workload, options) == "fixed"
     cpus = cpus_of(options)
     asus = place_asus(workload, options.stripe_bytes, targets, style_fixed, len(cpus))

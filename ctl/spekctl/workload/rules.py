@@ -19,6 +19,7 @@ from spekctl.workload.meaning import (
     arrivals_of,
     asus_of,
     beside_trace,
+    check_place,
     data_of,
     fraction_or_bytes,
     is_percent,
@@ -30,6 +31,7 @@ from spekctl.workload.meaning import (
     replays,
     size_weights,
     weights_of,
+    zones_of,
 )
 from spekctl.workload.model import KEYS, Arrival, Asu, Stream, TraceSource, WorkloadFile
 from spekctl.workload.options import OPTIONS
@@ -187,14 +189,11 @@ def _check_run(workload: WorkloadFile) -> None:
 def _check_asus(asus: list[Asu]) -> None:
     for asu in asus:
         with at(f"asu '{asu.name}'"):
-            if is_percent(asu.size):
-                share = units.parse_percent(str(asu.size))
-            else:
-                share = Fraction(units.parse_size(asu.size))
-            if share == 0:
+            zones = zones_of(asu.size)
+            if (fraction_or_bytes(asu.size) if zones is None else zones) == 0:
                 raise UsageError("its size is 0")
             if asu.start is not None:
-                fraction_or_bytes(asu.start)
+                check_place(asu.start)
             if units.parse_size(asu.block) % SECTOR or units.parse_size(asu.block) == 0:
                 raise UsageError(f"block '{asu.block}' is not a multiple of 512 bytes")
             for smallest in (asu.min, asu.fixed.min if asu.fixed else None):
@@ -320,7 +319,10 @@ def _check_stream(stream: Stream) -> None:
         raise UsageError("pattern once touches equal blocks: it needs one size")
     _check_gaps(stream)
     check_limits("replicas", stream.replicas)
-    for value in (stream.start, stream.range, stream.run_length, stream.restart):
+    for value in (stream.start, stream.range):
+        if value is not None:
+            check_place(value)
+    for value in (stream.run_length, stream.restart):
         if value is not None:
             fraction_or_bytes(value)
     fixed = stream.fixed

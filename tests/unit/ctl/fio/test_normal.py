@@ -53,8 +53,20 @@ def test_zones_are_those_of_the_device(tmp_path: Path, monkeypatch: pytest.Monke
     options = {"rw": "write", "zonemode": "zbd", "size": "4z", "filename": "/dev/nullb0"}
     assert plan(**options).streams[0]["asu"] == {"start": 0, "size": 16 << 20}
     (queue / "zoned").write_text("none\n")
-    with pytest.raises(UsageError, match="size: '4z' is a number of zones, and neither zonesize"):
-        plan(**options)
+    assert plan(**options).streams[0]["asu"] == {"start": 0, "size": "4z"}
+
+
+def test_zones_of_a_character_device_are_those_of_its_block_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = tmp_path / "nvme3n1/queue"
+    queue.mkdir(parents=True)
+    (queue / "chunk_sectors").write_text("8192\n")
+    (queue / "zoned").write_text("host-managed\n")
+    monkeypatch.setattr(normal, "BLOCKS", tmp_path)
+    options = {"rw": "write", "zonemode": "zbd", "size": "4z", "filename": "/dev/ng3n1"}
+    planned = plan(**options | {"ioengine": "io_uring_cmd"})
+    assert planned.streams[0]["asu"] == {"start": 0, "size": 16 << 20}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from lib.core.config import core_of
 from lib.core.spekcore import Generator
 from lib.ctl.fio_jobs import (
     HEAD,
+    fio,
     imported,
     issued_by_fio,
     issued_by_import,
@@ -35,7 +36,7 @@ ZONED = Target("/dev/sdx", 8, 0, 64 << 30, 4096, zone_bytes=256 << 20, open_zone
 ZBD = HEAD + "zonemode=zbd\nruntime=5\n"
 
 
-@pytest.mark.parametrize("rw", ["randwrite", "write", "randrw"])
+@pytest.mark.parametrize("rw", ["randwrite", "randrw"])
 def test_writes_are_at_the_pointers_of_zones(tmp_path: Path, rw: str) -> None:
     text = ZBD + f"rw={rw}\nbs=64k\nmax_open_zones=8\nzonesize=256m\nnumjobs=2\niodepth=4\n"
     converted = imported(tmp_path, text)
@@ -48,10 +49,104 @@ def test_writes_are_at_the_pointers_of_zones(tmp_path: Path, rw: str) -> None:
     assert config.streams
 
 
+def zones_of_fio(tmp_path: Path, words: str) -> list[list[int]]:
+    """The zone of each write, of each clone of a job of fio on 16 zones of 1 MiB."""
+    how = "filename=device\nioengine=psync\nwrite_iolog=log\nthread=1\n"
+    (tmp_path / "device").write_bytes(bytes(16 << 20))
+    (tmp_path / "j.fio").write_text(f"[j]\n{how}{words}")
+    done = fio("j.fio", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    clones = (tmp_path / "log").read_text().split("fio version 3 iolog\n")[1:]
+    lines = [[line.split() for line in clone.splitlines()] for clone in clones]
+    return [[int(line[3]) >> 20 for line in clone if line[2] == "write"] for clone in lines]
+
+
+ON_FILE = "bs=64k\nzonemode=zbd\nzonesize=1m\n"
+
+
+def test_a_sequential_job_of_fio_has_one_zone_open_whatever_the_limit(tmp_path: Path) -> None:
+    (seen,) = zones_of_fio(tmp_path, ON_FILE + "rw=write\nmax_open_zones=4\nsize=8m\n")
+    assert seen == [zone for zone in range(8) for _ in range(16)]
+    converted = imported(tmp_path, ZBD + "rw=write\nbs=64k\nmax_open_zones=4\nsize=8z\n")
+    assert "open_zones" not in stream(converted) and zones.TURNS not in converted.differences
+    assert converted.mapped["max_open_zones"] == zones.ONE_AT_A_TIME
+    config = resolve(converted.workload, Options(write=True, available_cpus=[0]), [ZONED])
+    assert (config.asus[0].open_zones, config.asus[0].bytes) == (1, 8 * ZONED.zone_bytes)
+
+
+@pytest.mark.parametrize(
+    ("most", "of_each", "zones_open"), [("6", "2", 2), ("4", "0", 4), ("2", "5", 2), ("9", "3", 3)]
+)
+def test_random_writes_of_fio_have_as_many_zones_open(
+    tmp_path: Path, most: str, of_each: str, zones_open: int
+) -> None:
+    limits = {"max_open_zones": most, "job_max_open_zones": of_each}
+    words = "".join(f"{name}={limit}\n" for name, limit in limits.items())
+    (seen,) = zones_of_fio(tmp_path, ON_FILE + "rw=randwrite\nsize=8m\n" + words)
+    # A zone is full after 16 writes, and another one is opened then.
+    unfinished = [
+        len({zone for zone in seen[:end] if seen[:end].count(zone) < 16})
+        for end in range(1, len(seen))
+    ]
+    assert max(unfinished) == zones_open
+    planned = plan(rw="randwrite", zonemode="zbd", **limits)
+    assert [stream["open_zones"] for stream in planned.streams] == [zones_open]
+
+
 def test_clones_have_as_many_zones_as_all_of_them() -> None:
-    planned = plan(rw="write", zonemode="zbd", job_max_open_zones=2, numjobs=3)
+    planned = plan(rw="randwrite", zonemode="zbd", job_max_open_zones=2, numjobs=3)
     assert [stream["open_zones"] for stream in planned.streams] == [6]
+    both = plan(rw="randwrite", zonemode="zbd", job_max_open_zones=2, numjobs=3, max_open_zones=5)
+    assert [stream["open_zones"] for stream in both.streams] == [5]
     assert "open_zones" not in plan(rw="write", zonemode="zbd").streams[0]
+
+
+def test_clones_have_zones_of_their_own_as_in_fio(tmp_path: Path) -> None:
+    more = "numjobs=2\noffset_increment=4z\nsize=2z\n"
+    seen = zones_of_fio(tmp_path, ON_FILE + "rw=write\n" + more)
+    assert sorted(map(set, seen), key=min) == [{0, 1}, {4, 5}]
+    text = ZBD.replace("runtime=5\n", "") + "rw=write\nbs=64k\n" + more
+    converted = imported(tmp_path, text)
+    places_of = [(asu["name"], asu["start"], asu["size"]) for asu in tables(converted)["asu"]]
+    assert places_of == [("zones", 0, "2z"), ("zones.2", "4z", "2z")]
+    assert [entry["asu"] for entry in tables(converted)["stream"]] == ["zones", "zones.2"]
+    assert tables(converted)["run"]["passes"] == 1
+    config = resolve(converted.workload, Options(write=True, available_cpus=[0]), [ZONED])
+    assert [asu.extents[0].start // ZONED.zone_bytes for asu in config.asus] == [0, 4]
+    assert config.count == 4 * ZONED.zone_bytes // 65536
+    # The limit of the device is shared, that of a job is not.
+    limited = plan(
+        rw="randwrite",
+        zonemode="zbd",
+        numjobs=2,
+        offset_increment="4z",
+        size="4z",
+        max_open_zones=6,
+        job_max_open_zones=4,
+    )
+    assert [stream["open_zones"] for stream in limited.streams] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("options", "passes"),
+    [("size=4z", 1), ("size=4z\nio_size=6z", 1.5), ("size=4z\nloops=2", 2), ("size=50%", 1)],
+)
+def test_a_job_ends_after_its_zones_as_in_fio(tmp_path: Path, options: str, passes: float) -> None:
+    (seen,) = zones_of_fio(tmp_path, ON_FILE + f"rw=write\n{options}\n")
+    of_pass = 8 if "%" in options else 4
+    assert len(seen) == of_pass * passes * 16
+    text = ZBD.replace("runtime=5\n", "") + f"rw=write\nbs=64k\n{options}\n"
+    assert tables(imported(tmp_path, text))["run"]["passes"] == passes
+
+
+def test_reads_of_zones_are_in_a_range_of_as_many(tmp_path: Path) -> None:
+    text = ZBD.replace("runtime=5\n", "") + "rw=read\nbs=64k\noffset=2z\nsize=3z\n"
+    converted = imported(tmp_path, text)
+    table = stream(converted)
+    assert (table["start"], table["range"]) == ("2z", "3z")
+    (resolved,) = resolve(converted.workload, Options(available_cpus=[0]), [ZONED]).streams
+    zone = ZONED.zone_bytes
+    assert (resolved.range_start, resolved.range_bytes) == (2 * zone, 3 * zone)
 
 
 def test_random_reads_are_below_the_pointers_and_sequential_ones_are_not() -> None:
@@ -162,9 +257,12 @@ def test_other_jobs_have_all_of_the_device(tmp_path: Path) -> None:
         ("j", "zones", None),
         ("k", "all", 2 << 30),
     ]
-    several = ZBD + "rw=randwrite\nsize=1g\n[k]\nzonemode=zbd\nruntime=5\nrw=write\nsize=2g\n"
-    with pytest.raises(UsageError, match="zonemode: its jobs have different ranges of zones"):
-        imported(tmp_path, several)
+    several = ZBD + "rw=randwrite\nsize=1g\n[k]\nzonemode=zbd\nruntime=5\nrw=write\n"
+    for overlapping in ("size=2g\n", "size=20%\n", "offset=1z\nsize=3z\n"):
+        with pytest.raises(UsageError, match="zonemode: its jobs have ranges of zones that differ"):
+            imported(tmp_path, several + overlapping)
+    apart = tables(imported(tmp_path, several + "offset=1g\nsize=2g\n"))
+    assert [entry["asu"] for entry in apart["stream"]] == ["zones", "zones.2"]
 
 
 # Jobs whose zones say where each I/O goes.
@@ -338,7 +436,17 @@ def test_zones_of_no_mode_have_no_effect() -> None:
         ({"zonesize": "1m", "rw": "randread:8"}, "rw: what follows the colon excludes zones"),
         ({"zonemode": "zbd", "rw": "write:4k"}, "rw: what follows the colon excludes zones"),
         ({"zonemode": "zbd", "rw": "trim"}, "rw: a trim of a zone is its reset"),
-        ({"zonemode": "zbd", "offset_increment": "1g"}, "offset_increment: clones that write zo"),
+        (
+            {"zonemode": "zbd", "offset": "1g", "offset_increment": "1z"},
+            "offset_increment: it is in zones, and the offset is not",
+        ),
+        (
+            {"zonemode": "zbd", "offset": "1z", "offset_increment": "1g"},
+            "offset_increment: the offset is in zones; write it in bytes",
+        ),
+        ({"zonemode": "zbd", "offset": "1z", "filesize": "1g"}, "filesize: the offset is in zones"),
+        ({"zonemode": "zbd", "size": "1z", "filesize": "1g"}, "filesize: the size is in zones"),
+        ({"zonemode": "zbd", "rw": "write", "offset": "1z"}, "offset: a job that writes zones"),
         (
             {"zonemode": "zbd", "rw": "randwrite", "random_distribution": "zipf"},
             "random_distribution: I/Os are at the write pointers",
@@ -349,8 +457,8 @@ def test_zones_of_no_mode_have_no_effect() -> None:
         ),
         ({"zonemode": "zbd", "rw": "write", "offset": "1g"}, "offset: a job that writes zones"),
         (
-            {"zonemode": "zbd", "size": "3z"},
-            "size: '3z' is a number of zones, and neither zonesize",
+            {"zonemode": "zbd", "io_size": "3z"},
+            "io_size: '3z' is a number of zones, and neither zonesize",
         ),
     ],
 )

@@ -201,6 +201,12 @@ ZONES_REFUSED: dict[str, tuple[str, tuple[Target, ...], dict[str, Any], str]] = 
         AT_POINTERS + '[[asu]]\nname = "a"\nsize = "6MiB"\n',
         *((SMR,), {}, "is not a multiple of the zones of /dev/x, which have 4 MiB"),
     ),
+    "more zones than there are": (
+        HEAD + STREAM + 'range = "26z"\n',
+        *((SMR,), {}, "range = 109051904 is beyond its asu"),
+    ),
+    "none": (HEAD + STREAM + '[[asu]]\nname = "a"\nsize = "0z"\n', (SMR,), {}, "its size is 0"),
+    "a fraction": (HEAD + STREAM + 'range = "1.5z"\n', (SMR,), {}, "'1.5z'"),
 }  # fmt: skip
 
 
