@@ -392,7 +392,7 @@ def _streams(options: Reader, plan: Plan, clones: int, most: int, paused: bool) 
         for name in ("offset", "offset_increment")
     ):
         plan.differs(places.PLACES_UP)
-    options.went("offset_increment", "stream.start of each clone")
+    options.went("offset_increment", places.OF_CLONES if clones > 1 else places.ONE_CLONE)
     own_places = laws.has_own_places(options)
     alike = not own_places and all(part["pattern"] not in ends.IN_ORDER for part in parts)
     # A clone would need a process for each rate.

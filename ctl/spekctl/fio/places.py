@@ -48,6 +48,8 @@ ZONES_END = (
 )
 # Keys of a stream that has its place itself, and those of the asu that has it otherwise.
 OF_ASUS = {"stream.start": "asu.start", "stream.range": "asu.size"}
+OF_CLONES = "stream.start of each clone"
+ONE_CLONE = "nothing: there is one clone"
 WHOLE = "nothing: it is the whole device, as without it"
 NO_AMOUNT = "nothing: zones continue beyond it, and the run ends by its time"
 

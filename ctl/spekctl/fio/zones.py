@@ -37,6 +37,7 @@ LAST_ZONE = (
     " is left out; fio uses that part and ends there, or else ends after its size in bytes"
 )
 INSIDE = "zonemode=strided: random I/Os end within their zone; fio's only start in it"
+CLONES = "asu.start of each clone"
 _STRIDED = ("zonesize", "zonerange", "zoneskip")
 NO_TRIMS = (
     "rw: a trim of a zone is its reset, which spek has as operation zone-reset; leave the job out,"
@@ -192,6 +193,8 @@ def move_to_asus(plan: Plan) -> None:
                 raise UsageError("offset: a job that writes zones needs a size beside it")
             size = f"{100 - values.percent(start)}%"
         stream["asu"] = {"start": start, "size": size}
+        if plan.mapped.get("offset_increment", "").startswith("stream."):
+            plan.mapped["offset_increment"] = CLONES
 
 
 def are_apart(places: Sequence[Mapping[str, Any]]) -> bool:

@@ -72,6 +72,12 @@ def test_fio_starts_clones_where_the_streams_start(tmp_path: Path) -> None:
     assert [clone[0][1] for clone in places(tmp_path, text)] == starts
 
 
+def test_a_distance_of_clones_has_no_effect_on_a_single_one() -> None:
+    options = {"rw": "write", "size": "1m", "offset_increment": "2m"}
+    assert plan(**options).mapped["offset_increment"] == fio_places.ONE_CLONE
+    assert plan(**options, numjobs=2).mapped["offset_increment"] == fio_places.OF_CLONES
+
+
 def test_fio_makes_runs_of_the_length_that_they_have(tmp_path: Path) -> None:
     text = HEAD + "rw=randread:8\nbs=4k\nsize=100m\nnumber_ios=80\n"
     assert stream(imported(tmp_path, text))["run_length"] == 9 * 4096

@@ -110,6 +110,7 @@ def test_clones_have_zones_of_their_own_as_in_fio(tmp_path: Path) -> None:
     places_of = [(asu["name"], asu["start"], asu["size"]) for asu in tables(converted)["asu"]]
     assert places_of == [("zones", 0, "2z"), ("zones.2", "4z", "2z")]
     assert [entry["asu"] for entry in tables(converted)["stream"]] == ["zones", "zones.2"]
+    assert converted.mapped["offset_increment"] == zones.CLONES
     assert tables(converted)["run"]["passes"] == 1
     config = resolve(converted.workload, Options(write=True, available_cpus=[0]), [ZONED])
     assert [asu.extents[0].start // ZONED.zone_bytes for asu in config.asus] == [0, 4]
