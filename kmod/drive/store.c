@@ -75,6 +75,7 @@ void spek_store_init(struct spek_store *store, bool discards, u64 max_bytes)
 	store->discards = discards;
 	store->tracks = false;
 	spin_lock_init(&store->lock);
+	store->copies = false;
 	xa_init_flags(&store->permanent, XA_FLAGS_LOCK_BH);
 	atomic_long_set(&store->epoch, 0);
 }
@@ -258,7 +259,7 @@ static int write_tracked(struct spek_store *store, struct page *page, u64 at, co
 	now = atomic_long_read(&store->epoch);
 	if (now != epoch)
 		permanent = true;
-	if (store->tracks && !permanent)
+	if (store->copies && !permanent)
 		err = keep_permanent(store, page, index, now);
 	if (!err)
 		memcpy_to_page(page, offset_in_page(at), from, bytes);
@@ -291,8 +292,15 @@ void spek_store_track(struct spek_store *store, bool tracks)
 {
 	if (tracks == store->tracks)
 		return;
-	spin_lock_bh(&store->lock);
 	WRITE_ONCE(store->tracks, tracks);
+	/*
+	 * A write that found no tracking takes no lock and leaves copies alone. A copy that was made
+	 * before its end would lack its data, and a cut would lose them even if they are permanent.
+	 */
+	if (tracks)
+		synchronize_rcu();
+	spin_lock_bh(&store->lock);
+	store->copies = tracks;
 	/* Pairs with spek_store_write(): a write of the new epoch knows that it is tracked. */
 	smp_mb__before_atomic();
 	atomic_long_inc(&store->epoch);
@@ -348,7 +356,7 @@ static int prepare(struct spek_store *store, u64 at, u64 end, bool permanent, un
 		} else if (READ_ONCE(store->tracks) && !permanent) {
 			spin_lock_bh(&store->lock);
 			/* Else the write has become permanent, see write_tracked(). */
-			if (store->tracks && atomic_long_read(&store->epoch) == epoch)
+			if (store->copies && atomic_long_read(&store->epoch) == epoch)
 				err = keep_permanent(store, page, index, epoch);
 			spin_unlock_bh(&store->lock);
 		}

@@ -15,8 +15,10 @@ struct scatterlist;
  * @nr_pages: number of these
  * @max_pages: limit for this drive
  * @discards: nothing is kept: writes go nowhere
- * @tracks: what is permanent is kept apart; changed under @lock, read before it is taken too
- * @lock: protects @permanent and the bytes of pages while @tracks is set
+ * @tracks: writes take @lock, as what is permanent is, or is about to be, kept apart; read with
+ *	READ_ONCE
+ * @lock: protects @copies, @permanent, and the bytes of pages while @tracks is set
+ * @copies: @tracks is set and every write knows of it: pages are copied before they are written
  * @permanent: by page number, what a power cut leaves of pages that were written since a flush
  * @epoch: number of flushes and changes of @tracks; an entry of @permanent that has an earlier
  *	one in page_private() is void. Flushes take no lock: what holds it reads this once
@@ -35,6 +37,7 @@ struct spek_store {
 	bool discards;
 	bool tracks;
 	spinlock_t lock;	/* protects the fields below */
+	bool copies;
 	struct xarray permanent;
 	atomic_long_t epoch;
 };

@@ -3,6 +3,9 @@
  * A store and the limit that all drives share: what unmaps have taken out counts until it is free,
  * writes that it is in the way of come again, and what a flush made permanent a cut leaves alone.
  */
+#include <pthread.h>
+#include <semaphore.h>
+
 #include "store_kernel.h"
 #include "../../../kmod/drive/store.h"
 
@@ -33,6 +36,63 @@ void rcu_barrier(void)
 		head->function(head);
 	}
 }
+
+/* ---- a write that is overtaken before it copies ---- */
+
+static struct spek_store overtaken;
+static pthread_t writer;
+static sem_t is_about_to_copy, may_copy;
+static bool waits_to_copy, is_writing;
+
+void before_copy(void)
+{
+	if (!waits_to_copy)
+		return;
+	waits_to_copy = false;
+	REQUIRE(!sem_post(&is_about_to_copy) && !sem_wait(&may_copy));
+}
+
+static void write_half(unsigned long half, u8 value, bool permanent)
+{
+	u8 bytes[PAGE_SIZE / 2];
+	struct scatterlist part = { bytes, sizeof(bytes) };
+
+	memset(bytes, value, sizeof(bytes));
+	REQUIRE(!spek_store_write(&overtaken, half * SECTORS / 2, &part, 1, sizeof(bytes),
+				  permanent, false));
+}
+
+static void *write_permanently(void *unused)
+{
+	write_half(1, 2, true);
+	return NULL;
+}
+
+static void begin_writing(void)
+{
+	waits_to_copy = true;
+	is_writing = true;
+	REQUIRE(!sem_init(&is_about_to_copy, 0, 0) && !sem_init(&may_copy, 0, 0));
+	REQUIRE(!pthread_create(&writer, NULL, write_permanently, NULL));
+	REQUIRE(!sem_wait(&is_about_to_copy));
+}
+
+/* A later write of the same page comes first. */
+static void end_writing(void)
+{
+	if (!is_writing)
+		return;
+	is_writing = false;
+	write_half(0, 3, false);
+	REQUIRE(!sem_post(&may_copy) && !pthread_join(writer, NULL));
+}
+
+void synchronize_rcu(void)
+{
+	end_writing();
+}
+
+/* ---- stores ---- */
 
 static int put(struct spek_store *store, unsigned long page, u8 value)
 {
@@ -154,11 +214,27 @@ static void test_a_cut_loses_what_was_not_flushed(void)
 	REQUIRE(!nr_pages);
 }
 
+static void test_a_permanent_write_survives_that_was_under_way_before_tracking(void)
+{
+	spek_store_init(&overtaken, false, 0);
+	REQUIRE(!put(&overtaken, 0, 1));
+	begin_writing();
+	spek_store_track(&overtaken, true);
+	end_writing();
+	spek_store_cut(&overtaken, false);
+	REQUIRE(get(&overtaken, 0) == 1 || get(&overtaken, 0) == 3);
+	REQUIRE(data[PAGE_SIZE / 2] == 2);
+	spek_store_deinit(&overtaken);
+	spek_store_exit();
+	REQUIRE(!nr_pages);
+}
+
 int main(void)
 {
 	test_unmapped_pages_count_until_they_are_free();
 	test_what_will_not_fit_is_refused_while_pages_leave();
 	test_own_limit_is_free_at_once();
 	test_a_cut_loses_what_was_not_flushed();
+	test_a_permanent_write_survives_that_was_under_way_before_tracking();
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a store needs of the kernel, for a process with one thread: trees are arrays, and a grace
- * period ends at rcu_barrier().
+ * What a store needs of the kernel, for a process of which one thread runs at a time: trees are
+ * arrays, and a grace period ends at rcu_barrier() or synchronize_rcu().
  */
 #ifndef STORE_KERNEL_H
 #define STORE_KERNEL_H
@@ -80,6 +80,7 @@ struct rcu_head {
 
 void call_rcu(struct rcu_head *head, void (*function)(struct rcu_head *head));
 void rcu_barrier(void);
+void synchronize_rcu(void);
 
 #define rcu_read_lock()		((void)0)
 #define rcu_read_unlock()	((void)0)
@@ -93,6 +94,9 @@ struct page {
 };
 
 extern long nr_pages;
+
+/* Another thread may run. */
+void before_copy(void);
 
 #define GFP_NOWAIT	0
 #define __GFP_NOWARN	0
@@ -116,7 +120,8 @@ static inline void __free_page(struct page *page)
 #define copy_highpage(to, from)		memcpy((to)->bytes, (from)->bytes, PAGE_SIZE)
 #define clear_highpage(page)		memset((page)->bytes, 0, PAGE_SIZE)
 #define memzero_page(page, at, length)	memset((page)->bytes + (at), 0, length)
-#define memcpy_to_page(page, at, from, length)	memcpy((page)->bytes + (at), from, length)
+#define memcpy_to_page(page, at, from, length) \
+	(before_copy(), memcpy((page)->bytes + (at), from, length))
 #define memcpy_from_page(to, page, at, length)	memcpy(to, (page)->bytes + (at), length)
 
 /* ---- trees ---- */
