@@ -30,6 +30,11 @@
 #define SPEK_AUGMENT_RESERVE	64
 /* I/O that destage and copies of records leave to flushes and superblocks. */
 #define SPEK_AUGMENT_KEPT_IOS	24
+/*
+ * I/O that what belongs to no bio, or may outlive its bio, leaves: before it ends, all bios may be
+ * flushes that go to the RAID and take one each. It takes one of these itself.
+ */
+#define SPEK_AUGMENT_BIO_IOS	(SPEK_AUGMENT_BIOS + 1)
 
 enum spek_augment_purpose {
 	SPEK_AUGMENT_FOR_HIT,

@@ -3,11 +3,6 @@
 #include "machine.h"
 
 #define MAX_PINS	0xe0
-/*
- * I/O that the end of a read from the RAID leaves free. Copies may still be under way when every
- * bio is a flush that goes to the RAID, which then takes one for each.
- */
-#define COPY_RESERVE	(SPEK_AUGMENT_BIOS + 1)
 
 static bool is_readable(const struct spek_augment *m, u32 entry)
 {
@@ -118,7 +113,7 @@ static void read_ahead(struct spek_augment *m, u64 block)
 		limit = m->config.prefetch_blocks;
 	while (blocks < limit && spek_augment_map_find(m, block + blocks) == SPEK_AUGMENT_NONE)
 		blocks++;
-	if (!blocks || m->nr_free_ios < SPEK_AUGMENT_RESERVE ||
+	if (!blocks || m->nr_free_ios < SPEK_AUGMENT_BIO_IOS ||
 	    m->free_stages <= SPEK_AUGMENT_STAGES / 2)
 		return;
 	stage = spek_augment_stage_take(m);
@@ -243,7 +238,7 @@ static void start_copies(struct spek_augment *m, const struct spek_augment_io *i
 
 		if (entry == SPEK_AUGMENT_NONE)
 			continue;
-		if (error || m->nr_free_ios < COPY_RESERVE || m->mode != SPEK_AUGMENT_NORMAL ||
+		if (error || m->nr_free_ios < SPEK_AUGMENT_BIO_IOS || m->mode != SPEK_AUGMENT_NORMAL ||
 		    spek_augment_state(&m->entries[entry]) != SPEK_AUGMENT_FILLING) {
 			end_copy_of(m, entry, false);
 			continue;

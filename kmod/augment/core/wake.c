@@ -29,10 +29,10 @@ static u32 choose(const struct spek_augment *m, u32 live)
 
 /**
  * spek_augment_has_mirror() - choose the member for the next record, or wake one
- * @m: machine with a free slot
+ * @m: machine
  *
- * The mirror stays as long as it is awake. None is woken while another one is being woken. In turn,
- * starts wear all members alike.
+ * The mirror stays as long as it is awake. None is woken while another one is being woken, or as
+ * long as there is no I/O for it. In turn, starts wear all members alike.
  *
  * Return: true if the mirror is awake.
  */
@@ -46,7 +46,7 @@ bool spek_augment_has_mirror(struct spek_augment *m)
 		m->mirror = next_of(live & m->awake, 0);
 		return true;
 	}
-	if (live && !m->waking) {
+	if (live && !m->waking && m->nr_free_ios >= SPEK_AUGMENT_BIO_IOS) {
 		m->woken = choose(m, live);
 		spek_augment_io_new(m, SPEK_AUGMENT_FOR_WAKE, SPEK_AUGMENT_WAKE, m->woken, 0, 0);
 		m->waking = true;

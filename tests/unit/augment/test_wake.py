@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import errno
+from collections.abc import Collection, Iterator
+from typing import Any
 
 import pytest
-from lib.core.augment_machine import FLUSH, MEMBERS, RAID, Machine
+from lib.core.augment_machine import FLUSH, LOG, MEMBERS, RAID, SSD, WRITE, Machine
+
+PASSING = 3
 
 
 @pytest.fixture
@@ -151,3 +155,62 @@ def test_blocks_that_are_there_are_not_read_ahead() -> None:
 def test_impossible_policy_is_refused(policy: dict[str, int], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Machine(**policy)
+
+
+class Answered(Machine):
+    """A machine whose I/O is ended by hand, and whose bios may fail."""
+
+    def run(self) -> None:
+        io = self.ffi.new("struct spek_augment_io *")
+        answer = self.ffi.new("struct spek_augment_answer *")
+        while self.lib.spek_augment_next_io(self.machine, io):
+            self.sent.append((io.op, io.device, io.block, io.blocks, io.tag))
+            if not self.by_hand:
+                self.end(self.sent[-1])
+        while self.lib.spek_augment_next_answer(self.machine, answer):
+            self.answers.append(answer.error)
+
+    def __init__(self, **policy: Any) -> None:
+        self.answers: list[int] = []
+        super().__init__(**policy)
+
+    def end_but(self, kept: Collection[Any], fails: Collection[tuple[int, int]] = ()) -> None:
+        """End all I/O that is not to be kept in flight."""
+        while ends := [sent for sent in self.sent if sent not in kept]:
+            self.end(ends[0], -errno.EIO * (ends[0][:2] in fails))
+
+
+def test_what_outlives_its_bio_leaves_io_for_64_flushes() -> None:
+    """Copies to an SSD that hangs, a block that is read ahead, and a member that does not wake."""
+    machine = Answered(prefetch_blocks=16, ssd_blocks=LOG + 800, raid_blocks=1_000_000)
+    machine.write(5)
+    machine.tell(False)
+    machine.by_hand = True
+    for place in range(1, 8):
+        machine.read(1000 * place, 16)
+        for sent in [sent for sent in machine.sent if sent[1] == RAID]:
+            # The last one that is read ahead.
+            if sent[2:4] != (7016, 16):
+                machine.end(sent)
+    machine.write(6)
+    hung = tuple(machine.sent)
+    machine.lib.spek_augment_lose(machine.machine, machine.now_ns, SSD)
+    machine.run()
+    # The write waits for the log to be drained, until that fails.
+    machine.answers.clear()
+    machine.end_but(hung, {(WRITE, RAID)})
+    assert machine.answers == [-errno.EIO]
+    machine.now_ns += 2000
+    machine.lib.spek_augment_tick(machine.machine, machine.now_ns)
+    machine.run()
+    machine.end_but(hung)
+    assert (machine.machine.mode, machine.machine.dirty) == (PASSING, 0)
+    assert tuple(machine.sent) == hung
+    assert machine.machine.nr_free_ios >= 64
+    for _ in range(64):
+        machine.bio(FLUSH, 0, 0)
+    assert len({sent[-1] for sent in machine.sent}) == len(hung) + 64
+    machine.answers.clear()
+    machine.end_but(())
+    assert machine.answers == [0] * 64
+    assert machine.machine.nr_free_ios == 256
