@@ -65,6 +65,9 @@ void spek_augment_drop(struct spek_augment *m, u32 device)
 	m->live &= ~spek_augment_bit(device);
 	if (m->mirror == device)
 		m->mirror = 0;
+	/* Its wake-up may last for as long as the device hangs. */
+	if (m->woken == device)
+		m->waking = false;
 	spek_augment_drain(m);
 }
 

@@ -31,8 +31,8 @@ static u32 choose(const struct spek_augment *m, u32 live)
  * spek_augment_has_mirror() - choose the member for the next record, or wake one
  * @m: machine
  *
- * The mirror stays as long as it is awake. None is woken while another one is being woken, or as
- * long as there is no I/O for it. In turn, starts wear all members alike.
+ * The mirror stays as long as it is awake. None is woken while another one in use is being woken, or
+ * as long as there is no I/O for it. In turn, starts wear all members alike.
  *
  * Return: true if the mirror is awake.
  */
@@ -144,7 +144,8 @@ void spek_augment_wake_set(struct spek_augment *m, u32 member, bool is_awake)
  */
 void spek_augment_wake_end(struct spek_augment *m, struct spek_augment_slot *slot, int error)
 {
-	m->waking = false;
+	if (m->woken == slot->io.device)
+		m->waking = false;
 	m->again = true;
 	if (error)
 		spek_augment_drop(m, slot->io.device);

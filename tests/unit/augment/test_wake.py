@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
-from lib.core.augment_machine import FLUSH, LOG, MEMBERS, RAID, SSD, WRITE, Machine
+from lib.core.augment_machine import FLUSH, LOG, MEMBERS, RAID, SSD, WAKE, WRITE, Machine
 
 PASSING = 3
 
@@ -178,6 +178,28 @@ class Answered(Machine):
         """End all I/O that is not to be kept in flight."""
         while ends := [sent for sent in self.sent if sent not in kept]:
             self.end(ends[0], -errno.EIO * (ends[0][:2] in fails))
+
+
+def test_a_member_that_is_lost_as_it_wakes_keeps_no_other_asleep() -> None:
+    machine = Answered()
+    machine.tell(False)
+    machine.by_hand = True
+    machine.write(5)
+    (hung,) = machine.sent
+    assert machine.woken() == [0]
+    machine.lib.spek_augment_lose(machine.machine, machine.now_ns, 1)
+    machine.run()
+    while supers := [sent for sent in machine.sent if sent[0] == WRITE]:
+        machine.end(supers[0])
+    assert machine.woken() == [0, 1]
+    waking = next(sent for sent in machine.sent if sent[0] == WAKE and sent != hung)
+    # The end of the first one is not taken for that of the second one.
+    machine.end(hung, -errno.ENODEV)
+    assert machine.machine.waking
+    machine.end(waking)
+    machine.end_but(())
+    assert machine.answers == [0]
+    assert machine.woken() == []
 
 
 def test_what_outlives_its_bio_leaves_io_for_64_flushes() -> None:
