@@ -168,29 +168,39 @@ static void uncharge(struct spek_store *store)
 	atomic_long_dec(&pages_in_use);
 }
 
-/* Return: the page, made if it wasn't there, or an ERR_PTR(). */
-static struct page *writable_page(struct spek_store *store, unsigned long index)
+/* With the lock of the tree. Return: the page, made, or an ERR_PTR(). */
+static struct page *make_page(struct spek_store *store, unsigned long index)
 {
-	struct page *page = xa_load(&store->pages, index), *other;
-	int err;
+	struct page *page;
+	int err = charge(store);
 
-	if (page)
-		return page;
-	err = charge(store);
 	if (err)
 		return ERR_PTR(err);
 	page = alloc_page(GFP_NOWAIT | __GFP_NOWARN | __GFP_ZERO | __GFP_HIGHMEM);
-	if (!page) {
-		uncharge(store);
-		return ERR_PTR(-ENOMEM);
-	}
-	other = xa_cmpxchg_bh(&store->pages, index, NULL, page, GFP_NOWAIT | __GFP_NOWARN);
-	if (!other)
+	err = page ? xa_err(__xa_store(&store->pages, index, page, GFP_NOWAIT | __GFP_NOWARN)) :
+		     -ENOMEM;
+	if (!err)
 		return page;
-	/* Another command made it meanwhile, or the tree has no memory. */
-	__free_page(page);
+	if (page)
+		__free_page(page);
 	uncharge(store);
-	return xa_is_err(other) ? ERR_PTR(xa_err(other)) : other;
+	return ERR_PTR(err);
+}
+
+/* Return: the page, made if it wasn't there, or an ERR_PTR(). */
+static struct page *writable_page(struct spek_store *store, unsigned long index)
+{
+	struct page *page = xa_load(&store->pages, index);
+
+	if (page)
+		return page;
+	/* One at a time: two that made the same page would charge it twice, and might not fit. */
+	xa_lock_bh(&store->pages);
+	page = xa_load(&store->pages, index);
+	if (!page)
+		page = make_page(store, index);
+	xa_unlock_bh(&store->pages);
+	return page;
 }
 
 /* Return: the copy of a page if it was made in this epoch, else NULL. */

@@ -37,19 +37,36 @@ void rcu_barrier(void)
 	}
 }
 
-/* ---- a write that is overtaken before it copies ---- */
+/* ---- a write that is overtaken by another one of the same page ---- */
+
+enum place {
+	NOWHERE,
+	BEFORE_COPY,
+	BEFORE_ALLOC,
+};
 
 static struct spek_store overtaken;
 static pthread_t writer;
-static sem_t is_about_to_copy, may_copy;
-static bool waits_to_copy, is_writing;
+static sem_t is_there, may_go;
+static enum place stops_at;
+static bool is_writing;
+
+static void stop_at(enum place place)
+{
+	if (stops_at != place)
+		return;
+	stops_at = NOWHERE;
+	REQUIRE(!sem_post(&is_there) && !sem_wait(&may_go));
+}
 
 void before_copy(void)
 {
-	if (!waits_to_copy)
-		return;
-	waits_to_copy = false;
-	REQUIRE(!sem_post(&is_about_to_copy) && !sem_wait(&may_copy));
+	stop_at(BEFORE_COPY);
+}
+
+void before_alloc(void)
+{
+	stop_at(BEFORE_ALLOC);
 }
 
 static void write_half(unsigned long half, u8 value, bool permanent)
@@ -68,27 +85,33 @@ static void *write_permanently(void *unused)
 	return NULL;
 }
 
-static void begin_writing(void)
+static void begin_writing(enum place place)
 {
-	waits_to_copy = true;
+	stops_at = place;
 	is_writing = true;
-	REQUIRE(!sem_init(&is_about_to_copy, 0, 0) && !sem_init(&may_copy, 0, 0));
+	REQUIRE(!sem_init(&is_there, 0, 0) && !sem_init(&may_go, 0, 0));
 	REQUIRE(!pthread_create(&writer, NULL, write_permanently, NULL));
-	REQUIRE(!sem_wait(&is_about_to_copy));
+	REQUIRE(!sem_wait(&is_there));
 }
 
-/* A later write of the same page comes first. */
 static void end_writing(void)
 {
 	if (!is_writing)
 		return;
 	is_writing = false;
-	write_half(0, 3, false);
-	REQUIRE(!sem_post(&may_copy) && !pthread_join(writer, NULL));
+	REQUIRE(!sem_post(&may_go) && !pthread_join(writer, NULL));
 }
 
+void wait_for_lock(void)
+{
+	end_writing();
+}
+
+/* A later write of the same page comes first. */
 void synchronize_rcu(void)
 {
+	if (is_writing)
+		write_half(0, 3, false);
 	end_writing();
 }
 
@@ -218,12 +241,26 @@ static void test_a_permanent_write_survives_that_was_under_way_before_tracking(v
 {
 	spek_store_init(&overtaken, false, 0);
 	REQUIRE(!put(&overtaken, 0, 1));
-	begin_writing();
+	begin_writing(BEFORE_COPY);
 	spek_store_track(&overtaken, true);
-	end_writing();
+	synchronize_rcu();
 	spek_store_cut(&overtaken, false);
 	REQUIRE(get(&overtaken, 0) == 1 || get(&overtaken, 0) == 3);
 	REQUIRE(data[PAGE_SIZE / 2] == 2);
+	spek_store_deinit(&overtaken);
+	spek_store_exit();
+	REQUIRE(!nr_pages);
+}
+
+static void test_a_page_that_two_writes_make_counts_once(void)
+{
+	spek_store_init(&overtaken, false, PAGE_SIZE);
+	begin_writing(BEFORE_ALLOC);
+	write_half(0, 3, false);
+	end_writing();
+	REQUIRE(get(&overtaken, 0) == 3 && data[PAGE_SIZE / 2] == 2);
+	REQUIRE(overtaken.nr_pages.value == 1);
+	REQUIRE(put(&overtaken, 1, 1) == -ENOSPC);
 	spek_store_deinit(&overtaken);
 	spek_store_exit();
 	REQUIRE(!nr_pages);
@@ -236,5 +273,6 @@ int main(void)
 	test_own_limit_is_free_at_once();
 	test_a_cut_loses_what_was_not_flushed();
 	test_a_permanent_write_survives_that_was_under_way_before_tracking();
+	test_a_page_that_two_writes_make_counts_once();
 	return 0;
 }

@@ -95,8 +95,10 @@ struct page {
 
 extern long nr_pages;
 
-/* Another thread may run. */
+/* Another thread may run; the second one has to before a lock is free. */
 void before_copy(void);
+void before_alloc(void);
+void wait_for_lock(void);
 
 #define GFP_NOWAIT	0
 #define __GFP_NOWARN	0
@@ -105,6 +107,7 @@ void before_copy(void);
 
 static inline struct page *alloc_page(int flags)
 {
+	before_alloc();
 	nr_pages++;
 	return calloc(1, sizeof(struct page));
 }
@@ -127,8 +130,23 @@ static inline void __free_page(struct page *page)
 /* ---- trees ---- */
 
 struct xarray {
+	bool is_held;
 	void *entries[TREE_PAGES];
 };
+
+static inline void xa_lock_bh(struct xarray *tree)
+{
+	if (tree->is_held)
+		wait_for_lock();
+	REQUIRE(!tree->is_held);
+	tree->is_held = true;
+}
+
+static inline void xa_unlock_bh(struct xarray *tree)
+{
+	REQUIRE(tree->is_held);
+	tree->is_held = false;
+}
 
 #define XA_FLAGS_LOCK_BH		0
 #define xa_init_flags(tree, flags)	memset(tree, 0, sizeof(struct xarray))
@@ -137,22 +155,19 @@ struct xarray {
 #define xa_is_err(entry)		IS_ERR(entry)
 #define xa_err(entry)			(IS_ERR(entry) ? PTR_ERR(entry) : 0)
 
-static inline void *xa_cmpxchg_bh(struct xarray *tree, unsigned long index, void *old, void *entry,
-				  int flags)
-{
-	void *found = tree->entries[index];
-
-	if (found == old)
-		tree->entries[index] = entry;
-	return found;
-}
-
 static inline void *xa_store_bh(struct xarray *tree, unsigned long index, void *entry, int flags)
 {
 	void *old = tree->entries[index];
 
 	tree->entries[index] = entry;
 	return old;
+}
+
+/* With the lock. */
+static inline void *__xa_store(struct xarray *tree, unsigned long index, void *entry, int flags)
+{
+	REQUIRE(tree->is_held);
+	return xa_store_bh(tree, index, entry, flags);
 }
 
 #define xa_erase_bh(tree, index)	xa_store_bh(tree, index, NULL, 0)
