@@ -278,6 +278,7 @@ static bool repeat_hit(struct spek_augment *m, struct spek_augment_slot *slot)
 static void hit_failed(struct spek_augment *m, const struct spek_augment_slot *slot,
 		       struct spek_augment_request *request)
 {
+	m->stats.hits -= slot->io.blocks;
 	if (slot->io.blocks == 1 &&
 	    spek_augment_state(&m->entries[slot->entry]) == SPEK_AUGMENT_DIRTY) {
 		request->error = -EIO;
@@ -382,7 +383,10 @@ void spek_augment_end_hit(struct spek_augment *m, const struct spek_augment_hit 
 	u32 entry = hit->place - SPEK_AUGMENT_LOG_START;
 	u32 i;
 
-	m->stats.errors += error != 0;
+	if (error) {
+		m->stats.errors++;
+		m->stats.hits -= hit->blocks;
+	}
 	/* Of more than one block it is not known which. What is dirty keeps its copies. */
 	if (error && hit->blocks == 1 &&
 	    spek_augment_state(&m->entries[entry]) != SPEK_AUGMENT_DIRTY)

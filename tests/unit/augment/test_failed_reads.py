@@ -375,3 +375,29 @@ def test_a_hit_of_the_callers_own_that_fails_is_submitted_again() -> None:
     # The mirror is lost: the SSD is asked again.
     machine.read(FIRST)
     assert (READ, SSD) in [sent[:2] for sent in machine.sent]
+
+
+def test_what_a_device_cannot_read_is_no_hit() -> None:
+    """Else reads of a failing SSD would count twice, and half of them as hits."""
+    machine = Machine()
+    machine.read(50)
+    assert (machine.stats.hits, machine.stats.misses) == (0, 1)
+    hit = machine.ffi.new("struct spek_augment_hit *")
+    assert machine.lib.spek_augment_begin_hit(machine.machine, 50, 1, hit)
+    machine.lib.spek_augment_end_hit(machine.machine, hit, 0)
+    machine.by_hand = True
+    machine.sent.clear()
+    machine.read(50)
+    assert machine.stats.hits == 2
+    machine.end(machine.sent[0], -errno.EIO)
+    assert [sent[:2] for sent in machine.sent] == [(READ, RAID)]
+    assert (machine.stats.hits, machine.stats.misses) == (1, 2)
+
+
+def test_what_a_caller_cannot_read_itself_is_no_hit() -> None:
+    machine = Written()
+    hit = machine.ffi.new("struct spek_augment_hit *")
+    assert machine.lib.spek_augment_begin_hit(machine.machine, FIRST, 1, hit)
+    assert machine.stats.hits == 1
+    machine.lib.spek_augment_end_hit(machine.machine, hit, -errno.EIO)
+    assert (machine.stats.hits, machine.stats.errors) == (0, 1)
