@@ -7,6 +7,8 @@ JOBS ?= $(shell nproc)
 PYTHON := .venv/bin/python
 SHELL := /bin/sh
 prefix ?= /usr/local
+# Where kbuild puts modules below, as DESTDIR for all else.
+INSTALL_MOD_PATH ?= $(abspath $(DESTDIR))
 .DELETE_ON_ERROR:
 
 # ---- modules ----
@@ -56,13 +58,13 @@ check-headers:
 	fi >&2
 
 .PHONY: install uninstall
-install: modules $(if $(wildcard daq/Makefile),daq-install) pages-install ## copy the modules to the kernel's updates directory, spek-daq, man pages and completion below $(prefix) (root)
-	$(kbuild) modules_install
-	depmod $(release)
+install: modules $(if $(wildcard daq/Makefile),daq-install) pages-install ## copy the modules to the kernel's updates directory, spek-daq, man pages and completion below $(prefix) (root); DESTDIR=DIR stages all of it below DIR
+	$(kbuild) INSTALL_MOD_PATH="$(INSTALL_MOD_PATH)" modules_install
+	$(if $(INSTALL_MOD_PATH),,depmod $(release))
 
 uninstall: check-headers $(if $(wildcard daq/Makefile),daq-uninstall) pages-uninstall ## remove what install has copied (root)
-	rm -f $(foreach m,spek spek_prober spek_drive spek_augment,/lib/modules/$(release)/updates/$(m).ko*)
-	depmod $(release)
+	rm -f $(foreach m,spek spek_prober spek_drive spek_augment,$(INSTALL_MOD_PATH)/lib/modules/$(release)/updates/$(m).ko*)
+	$(if $(INSTALL_MOD_PATH),,depmod $(release))
 
 # Man pages of spekctl and its completion in bash, zsh and fish; they are made from its commands.
 .PHONY: pages-install pages-uninstall
