@@ -43,9 +43,18 @@ install-headers = PYTHONPATH=ctl PYTHONDONTWRITEBYTECODE=1 python3 -c 'import pa
 	print(install([Missing.HEADERS], pathlib.Path(sys.argv[1]), sys.argv[2]))' \
 	$(machine) $(KVER) 2>/dev/null
 
+# Which of these paths are not single words.
+colon := :
+awkward = $(strip $(foreach name,CURDIR KDIR DESTDIR prefix,$(if $(filter-out 0 1,$(words $($(name))))$(findstring \
+	$(colon),$($(name))),$(name)='$($(name))')))
+
 .PHONY: check-headers
 check-headers:
-	@if [ ! -e $(KDIR)/Makefile ]; then \
+	@if [ -n "$(awkward)" ]; then \
+		echo "spek: make and kbuild take a space or a colon in a path for its end: $(awkward)"; \
+		echo "  Move the clone, or give KDIR=, DESTDIR= or prefix= without them."; \
+		exit 2; \
+	elif [ ! -e $(KDIR)/Makefile ]; then \
 		echo "spek: there are no headers of kernel $(KVER) ($(KDIR) is missing)."; \
 		echo "  Install them:           $$($(install-headers) || echo 'they are a package of the distribution')"; \
 		echo "  or name another kernel: make KDIR=/path/to/headers/or/built/tree"; \
@@ -70,7 +79,7 @@ uninstall: check-headers $(if $(wildcard daq/Makefile),daq-uninstall) pages-unin
 .PHONY: pages-install pages-uninstall
 pages-install:
 	@if [ -x $(PYTHON) ]; then \
-		PYTHONPATH=ctl $(PYTHON) -m spekctl.commands.manual $(DESTDIR)$(prefix); \
+		PYTHONPATH=ctl $(PYTHON) -m spekctl.commands.manual "$(DESTDIR)$(prefix)"; \
 	else \
 		echo "spek: spekctl is not set up (make deps), so its man pages are not installed" >&2; \
 	fi

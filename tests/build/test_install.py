@@ -38,7 +38,10 @@ class Box:
         programs.mkdir()
         (programs / "depmod").write_text(f'#!/bin/sh\necho "$@" >> {self.noted}\n')
         (programs / "depmod").chmod(0o755)
-        self.environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+        # Not of a make that runs the tests: a make inside it says where it is.
+        outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES"}
+        inherited = {name: value for name, value in os.environ.items() if name not in outer}
+        self.environment = {**inherited, "PATH": f"{programs}:{os.environ['PATH']}"}
 
     def make(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -82,3 +85,29 @@ def test_without_destdir_the_kernel_learns_of_removed_modules(box: Box) -> None:
     assert done.returncode == 0, done.stderr
     assert f"rm -f /{INSTALLED}/spek.ko*" in done.stdout
     assert box.noted.read_text() == RELEASE + "\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["DESTDIR=/a b"], "DESTDIR='/a b'"),
+        (["prefix=/opt/my spek"], "prefix='/opt/my spek'"),
+        (["KDIR=/usr/src/a:b"], "KDIR='/usr/src/a:b'"),
+    ],
+)
+@pytest.mark.parametrize("goal", ["install", "uninstall"])
+def test_a_path_that_make_cannot_take_is_named(
+    box: Box, goal: str, words: list[str], named: str
+) -> None:
+    done = box.make(goal, *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith("spek: make and kbuild take a space or a colon in a path")
+    assert named in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_clone_with_a_space_in_its_path_is_refused(box: Box) -> None:
+    box.tree = box.tree.rename(box.tree.with_name("my tree"))
+    done = box.make()
+    assert done.returncode == 2
+    assert f"CURDIR='{box.tree}'" in done.stderr
