@@ -7,11 +7,13 @@ A folder of headers whose rules only note what kbuild would do takes the place o
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from lib.build.sources import copy_sources
+from lib.build.sources import ROOT, copy_sources
 
 RELEASE = "6.99.9-test"
 INSTALLED = Path(f"lib/modules/{RELEASE}/updates")
@@ -111,3 +113,25 @@ def test_a_clone_with_a_space_in_its_path_is_refused(box: Box) -> None:
     done = box.make()
     assert done.returncode == 2
     assert f"CURDIR='{box.tree}'" in done.stderr
+
+
+def test_a_file_of_spek_daq_that_cannot_be_written_fails_the_install(tmp_path: Path) -> None:
+    program = tmp_path / "spek-daq"
+    shutil.copy("/bin/true", program)
+    (tmp_path / "usr").mkdir()
+    (tmp_path / "usr/sbin").touch()
+    words = ["daq-install", f"daq-program={program}", f"DESTDIR={tmp_path}", "prefix=/usr"]
+    done = subprocess.run(
+        ["make", "-C", str(ROOT), *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert f"{tmp_path}/usr/sbin" in done.stderr
+    assert not (tmp_path / "usr/lib").exists()
+
+
+def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "share").touch()
+    words = [sys.executable, "-m", "spekctl.commands.manual", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"spek: cannot write {tmp_path}/share/man/man1: Not a directory\n"

@@ -125,7 +125,7 @@ def _escape(text: str) -> str:
 
 
 def main(directory: Path) -> None:
-    """Write all files."""
+    """Write all files. Raises OSError."""
     for place, text in files().items():
         path = directory / place
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,4 +136,7 @@ def main(directory: Path) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m spekctl.commands.manual DIRECTORY")
-    main(Path(sys.argv[1]))
+    try:
+        main(Path(sys.argv[1]))
+    except OSError as error:
+        sys.exit(f"spek: cannot write {error.filename}: {error.strerror}")
