@@ -25,7 +25,7 @@ from spekctl.contract.drive_requests import Policy
 from spekctl.drive.model import CONDITIONS, MOST_ARMS, Model
 from spekctl.errors import SpekError, UsageError
 from spekctl.vm import compiler
-from spekctl.vm.cache import cache_dir, cached, digest_of
+from spekctl.vm.cache import cache_dir, cached, digest_of, unwritable
 
 SCALE = 256
 MOST_QUEUE = 256
@@ -125,7 +125,10 @@ def library_path() -> Path:
         folder.mkdir()
         compiler.compile_library(folder / "drive.so", code, folders, "the modelled drive")
 
-    return cached(cache_dir("drive") / name, compile_to, _KEEP) / "drive.so"
+    try:
+        return cached(cache_dir("drive") / name, compile_to, _KEEP) / "drive.so"
+    except OSError as error:
+        raise SpekError(unwritable(error)) from error
 
 
 @functools.cache

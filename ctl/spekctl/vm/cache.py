@@ -30,10 +30,15 @@ def require() -> None:
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        raise GuestError(
-            f"cannot write to the cache {_place()}: {error.strerror}; XDG_CACHE_HOME can name"
-            " another directory"
-        ) from error
+        raise GuestError(unwritable(error)) from error
+
+
+def unwritable(error: OSError) -> str:
+    """A sentence for @error, which kept a file from being written to the cache."""
+    return (
+        f"cannot write to the cache {_place()}: {error.strerror}; XDG_CACHE_HOME can name another"
+        " directory"
+    )
 
 
 def _place(*parts: str) -> Path:
@@ -99,7 +104,9 @@ def cached(path: Path, make: Callable[[Path], object], keep: int | None = None) 
                     make(fresh)
                     fresh.rename(path)
     if keep is not None:
-        os.utime(path)
+        # On a read-only file system, or if another user has made it, it stays as old as it is.
+        with suppress(OSError):
+            os.utime(path)
         entries = [entry for entry in path.parent.iterdir() if not entry.name.startswith(".")]
         entries.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
         for old in entries[keep:]:

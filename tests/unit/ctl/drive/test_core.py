@@ -14,7 +14,7 @@ from lib.ctl.drive_requests import random_requests
 from spekctl.drive import core, file
 from spekctl.drive.core import METRICS, REQUEST, RESULT, RequestRefused, Rule, Simulation
 from spekctl.drive.model import MOST_ARMS
-from spekctl.errors import SpekError, UsageError
+from spekctl.errors import ExitCode, SpekError, UsageError
 
 GOLDEN = ROOT / "tests" / "unit" / "drive" / "golden"
 
@@ -119,6 +119,20 @@ def test_without_a_compiler_there_is_a_sentence(
     monkeypatch.setenv("CC", "false")
     with pytest.raises(SpekError, match="false failed to compile the modelled drive: no message"):
         core.library_path()
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(SpekError) as refusal:
+        core.library_path()
+    assert refusal.value.exit_code == ExitCode.RUN_FAILED
+    assert refusal.value.message == (
+        f"cannot write to the cache {tmp_path}/file/spek: Not a directory; XDG_CACHE_HOME can name"
+        " another directory"
+    )
 
 
 def test_the_sources_are_found_where_they_are_installed(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -63,6 +64,18 @@ def test_entries_that_were_used_last_stay(tmp_path: Path) -> None:
     cached(tmp_path / "a", Path.mkdir, keep=2)
 
     assert {entry.name for entry in tmp_path.iterdir() if entry.is_dir()} == {"a", "c"}
+
+
+def test_an_entry_of_a_read_only_cache_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached(tmp_path / "entry", Path.mkdir, keep=1)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "utime", refuse)
+    assert cached(tmp_path / "entry", Path.mkdir, keep=1).is_dir()
 
 
 def test_a_name_follows_from_contents_places_and_words(tmp_path: Path) -> None:
