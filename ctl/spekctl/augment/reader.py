@@ -37,8 +37,12 @@ class Reader(Closing):
             raise NotPermittedError(f"not permitted to read {path}") from error
         except OSError as error:
             raise SpekError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            self.count = os.lseek(self._fd, 0, os.SEEK_END) // BLOCK_BYTES
+        except OSError as error:
+            os.close(self._fd)
+            raise SpekError(f"cannot tell the size of {path}: {error.strerror}") from error
         self._buffer = mmap.mmap(-1, _MOST_BLOCKS * BLOCK_BYTES)
-        self.count = os.lseek(self._fd, 0, os.SEEK_END) // BLOCK_BYTES
 
     def close(self) -> None:
         """Close the device or file."""

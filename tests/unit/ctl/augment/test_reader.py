@@ -79,6 +79,9 @@ def test_failures_are_sentences(path: str, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(os, "preadv", fail)
         with pytest.raises(SpekError, match=r"reading .* at block 3: Input/output error"):
             reader.blocks(3, 1)
+    monkeypatch.setattr(os, "lseek", fail)
+    with pytest.raises(SpekError, match=r"cannot tell the size of .*: Input/output error"):
+        Reader(path)
 
 
 def test_blocks_that_cannot_be_read_leave_the_others(
