@@ -47,6 +47,8 @@ _REASON = re.compile(
 )
 _KMSG = Path("/dev/kmsg")
 _NODE_S = 30.0
+# dmsetup's last sentence but one where /dev/mapper/control has no driver.
+_NO_DRIVER = "Check that device-mapper is available in the kernel."
 
 
 def check_rights(roots: Roots = ROOTS) -> None:
@@ -192,6 +194,10 @@ class Mapper:
         if done.returncode:
             lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
             told = "; ".join(line for line in lines if line != "Command failed.")
+            if _NO_DRIVER in told:
+                raise NoKernelSideError(
+                    "the kernel has no device mapper; as root: modprobe dm_mod", operation="dmsetup"
+                )
             raise SpekError(
                 f"dmsetup {words[0]} failed: {told or f'exit code {done.returncode}'}",
                 operation="dmsetup",

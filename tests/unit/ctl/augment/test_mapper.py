@@ -73,6 +73,21 @@ def test_without_the_module_its_command_is_named(machine: Machine) -> None:
         Mapper().check_target()
 
 
+def test_a_kernel_without_device_mapper_is_told(machine: Machine) -> None:
+    said = (
+        "/dev/mapper/control: open failed: No such device\n"
+        "Failure to communicate with kernel device-mapper driver.\n"
+        "Check that device-mapper is available in the kernel.\n"
+        "Incompatible libdevmapper 1.02.185 (2022-05-18) and kernel driver (unknown version)."
+    )
+    machine.dm.change(refuse={"status": said, "targets": said})
+    for ask in (Mapper().states, Mapper().check_target):
+        with pytest.raises(NoKernelSideError) as refusal:
+            ask()
+        sentence = "the kernel has no device mapper; as root: modprobe dm_mod"
+        assert refusal.value.message == sentence
+
+
 @pytest.mark.parametrize(
     ("version", "keeps_names"),
     [("1.0.0", False), ("1.0.9", False), ("1.1.0", True), ("1.10.0", True), ("2.0.0", True)],
