@@ -45,8 +45,10 @@ class RailsFile:
             self._document: TOMLDocument = tomlkit.parse(path.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise UsageError(f"there is no rails file {path}") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read {path}: {error}") from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"cannot read {path}: it is not UTF-8 text") from error
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from error
         # A duplicate key, or a number too long for Python, does not raise ParseError.
         except (TOMLKitError, ValueError) as error:
             raise UsageError(f"{path}: {error}") from error

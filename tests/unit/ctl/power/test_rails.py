@@ -93,8 +93,11 @@ def test_a_rail_that_is_not_there_gets_those_that_are(tmp_path: Path) -> None:
     ("make", "sentence"),
     [
         (lambda path: None, "there is no rails file"),
-        (lambda path: path.mkdir(), "cannot read .*Is a directory"),
-        (lambda path: path.write_bytes(b'name = "\xff"'), "cannot read .*utf-8"),
+        (lambda path: path.mkdir(), "cannot read .*rails.toml: Is a directory$"),
+        (
+            lambda path: path.write_bytes(b'name = "\xff"'),
+            "cannot read .*rails.toml: it is not UTF-8 text$",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_said(make: object, sentence: str, tmp_path: Path) -> None:
