@@ -225,8 +225,8 @@ def set_aside(path: Path) -> None:
         return
     except OSError as error:
         raise UsageError(
-            f"cannot write {path}: it is the file of an earlier command, and cannot be renamed to"
-            f" {path}~: {error.strerror}"
+            f"cannot write {path}: the file of that name that exists cannot be renamed to {path}~:"
+            f" {error.strerror}"
         ) from error
 
 

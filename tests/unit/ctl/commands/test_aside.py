@@ -281,8 +281,8 @@ def test_a_file_that_cannot_be_renamed_is_said(
     outcome = run_ok(spekctl, "-o", str(old))
     assert (outcome.code, kernel.calls) == (ExitCode.USAGE, [])
     assert outcome.sentence == (
-        "cannot write out.json: it is the file of an earlier command, and cannot be renamed to"
-        " out.json~: Is a directory"
+        "cannot write out.json: the file of that name that exists cannot be renamed to out.json~:"
+        " Is a directory"
     )
 
 
@@ -299,7 +299,7 @@ def test_a_directory_without_permission_is_said(
     old.write_text("not JSON")
     with pytest.raises(RefusedError, match="in use"):
         aside.carry_out([old], [], refused)
-    assert "cannot write out.json: it is the file of an earlier command" in capsys.readouterr().err
+    assert "out.json: the file of that name that exists cannot be" in capsys.readouterr().err
 
 
 def refused() -> int:
