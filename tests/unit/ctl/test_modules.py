@@ -22,6 +22,7 @@ OF_MANY = {
     "fleet/test_full_disk.py",
     "gate/test_recipes.py",
     "plots/test_every_plot.py",
+    "run/test_every_option.py",
     "test_control_characters.py",
     "test_damaged_results.py",
     "test_hostile.py",

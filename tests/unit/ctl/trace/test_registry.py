@@ -4,16 +4,22 @@
 from __future__ import annotations
 
 import gzip
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fuzz.python_targets.traces import BINARY, TEXT
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from lib.build.sources import ROOT
 from lib.ctl.traces import SAMPLES, sample
 
+from spekctl.commands import trace
 from spekctl.errors import UsageError
 from spekctl.trace import registry
+from spekctl.trace.formats import speklog
+from spekctl.trace.formats.format import Format
 from spekctl.trace.registry import FORMATS, LEAST_LIKENESS, by_name, recognized
 from spekctl.trace.source import Head, Source
 
@@ -22,6 +28,26 @@ def test_a_name_is_that_of_one_format() -> None:
     names = [format_.name for format_ in FORMATS]
     assert len(set(names)) == len(names)
     assert [by_name(name).name for name in names] == names
+
+
+@pytest.mark.parametrize("format_", FORMATS, ids=lambda format_: format_.name)
+def test_a_format_is_known_wherever_formats_are_listed_by_hand(format_: Format) -> None:
+    """In the help of spekctl trace, in the README, and among what is fuzzed."""
+    assert re.search(rf"^  .*\b{format_.name}\b", trace.EPILOG, re.MULTILINE)
+    readme = (ROOT / "ctl/spekctl/trace/README.md").read_text()
+    assert re.search(rf"^\|[^|]*\|[^|]*`{format_.name}`", readme, re.MULTILINE)
+    assert format_.name in (*TEXT, *BINARY) or format_ is speklog.FORMAT
+
+
+@pytest.mark.parametrize(("folder", "names"), [("text", TEXT), ("binary", BINARY)])
+def test_seeds_of_the_fuzzer_name_their_formats_by_place(
+    folder: str, names: tuple[str, ...]
+) -> None:
+    seeds = ROOT / f"tests/fuzz/seeds/py-trace_{folder}"
+    assert (seeds / "by-contents").read_bytes()[0] == len(names)
+    for place, name in SAMPLES.items():
+        if place.startswith(f"py-trace_{folder}/"):
+            assert names[(ROOT / "tests/fuzz/seeds" / place).read_bytes()[0]] == name
 
 
 def test_a_wrong_name_gets_the_right_ones() -> None:
