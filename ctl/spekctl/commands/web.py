@@ -44,7 +44,8 @@ _BECOME = {
     default="127.0.0.1:0",
     show_default=True,
     metavar="ADDRESS:PORT",
-    help="Where to listen; port 0 picks a free one. Only this machine can reach 127.0.0.1.",
+    help="Where to listen: an IP address or localhost, and a port of 0 to 65535, of which 0 picks a"
+    " free one. Only this machine can reach 127.0.0.1; 0.0.0.0 and [::] are all its addresses.",
 )
 @click.option(
     "--directory",
@@ -194,7 +195,10 @@ def _of_machine(listen: str, directory: Path, become: str) -> int:
 def parse_listen(text: str) -> tuple[str, int]:
     """ADDRESS:PORT, an IPv6 address in brackets."""
     host, colon, port = text.rpartition(":")
-    allowed = f"--listen: '{text}' is not ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0"
+    allowed = (
+        f"--listen: '{text}' is not ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0: an IP address"
+        " or localhost, and a port of 0 to 65535"
+    )
     if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65535:
         raise UsageError(allowed)
     host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
@@ -280,9 +284,9 @@ def _serve(server: Server) -> int:
     address = ipaddress.ip_address(str(server.server_address[0]).partition("%")[0])
     if not address.is_loopback:
         click.echo(
-            f"spekctl: warning: {address} can be reached from the network, and the connection is"
-            " not encrypted: anyone who can read it gets the token, and with it control of the"
-            " disks that it can load;"
+            f"spekctl: warning: {address} can be reached from the network, by the machine's IP"
+            " address, and the connection is not encrypted: anyone who can read it gets the token,"
+            " and with it control of the disks that it can load;"
             f" safer: ssh -L {server.port}:127.0.0.1:{server.port} HOST",
             err=True,
         )

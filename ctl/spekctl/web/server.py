@@ -46,6 +46,7 @@ STRANGERS_MAX = 8
 # Addresses of documents that browsers open by themselves, with a key.
 LINKS = ("/report", "/api/result")
 _JSON = "application/json"
+_OUR_NAMES = "this server has another name: call it by its IP address, or by localhost"
 # A report is a page of its own: without our origin it cannot ask us for anything. Its own policy,
 # with the hashes of its script and its style, applies as well.
 _REPORT_POLICY = "sandbox allow-scripts; frame-ancestors 'none'"
@@ -89,8 +90,10 @@ class Server(socketserver.TCPServer):
 
     @property
     def url(self) -> str:
-        """Address of the page, with the token."""
+        """Address of the page on this machine, with the token."""
         host = str(self.server_address[0])
+        # What a server on all addresses listens on is no address to connect to.
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
         name = f"[{host}]" if ":" in host else host
         # Browsers send no fragment to any server.
         return f"http://{name}:{self.port}/#token={self.guard.token}"
@@ -274,7 +277,7 @@ class Handler(BaseHTTPRequestHandler):
         if len(self.headers.get_all("Host", [])) != 1 or not guard.is_our_name(
             self.headers["Host"]
         ):
-            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name")
+            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, _OUR_NAMES)
             return
         if not self._is_admitted():
             self._refuse(

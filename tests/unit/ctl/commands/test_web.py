@@ -38,7 +38,7 @@ def test_addresses(text: str, address: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize("text", ["", "8080", ":1", "host:1", "127.0.0.1:x", "127.0.0.1:65536"])
 def test_what_is_no_address(text: str) -> None:
-    with pytest.raises(UsageError, match="is not ADDRESS:PORT"):
+    with pytest.raises(UsageError, match=r"is not ADDRESS:PORT, .* and a port of 0 to 65535"):
         parse_listen(text)
 
 
@@ -116,7 +116,8 @@ def test_a_server_from_start_to_end(address: str, signum: int, code: ExitCode) -
     assert process.stdout is not None and process.stderr is not None
     try:
         url = process.stdout.readline().strip()
-        assert url.startswith(f"http://{address.rpartition(':')[0]}:"), process.stderr.read()
+        # What all addresses are called is none that a browser can open.
+        assert url.startswith("http://127.0.0.1:"), process.stderr.read()
         status = Path(f"/proc/{process.pid}/status").read_text()
         uids = next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1:]
         assert "0" not in uids

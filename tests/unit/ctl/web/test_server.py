@@ -101,7 +101,7 @@ def test_another_name_is_refused_with_the_token(web: Web, host: str) -> None:
     for method, place, body in (("GET", "/", None), ("POST", "/api/start", JOB)):
         name = host.format(port=web.server.port)
         status, _, data = web.ask(method, place, body, {"Host": name})
-        assert status == 421 and "another name" in json.loads(data)["error"]
+        assert status == 421 and "by its IP address, or by localhost" in json.loads(data)["error"]
     assert not web.helpers
 
 
@@ -138,6 +138,14 @@ def test_a_form_of_another_site_has_the_wrong_type(web: Web) -> None:
 
 def test_the_token_is_in_the_fragment_which_no_server_receives(web: Web) -> None:
     assert web.server.url == f"{web.origin}/#token={web.server.guard.token}"
+
+
+@pytest.mark.parametrize(("all_addresses", "own"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
+def test_the_printed_address_can_be_opened(
+    web: Web, monkeypatch: pytest.MonkeyPatch, all_addresses: str, own: str
+) -> None:
+    monkeypatch.setattr(web.server, "server_address", (all_addresses, web.server.port))
+    assert web.server.url.startswith(f"http://{own}:{web.server.port}/#token=")
 
 
 @pytest.mark.parametrize("place", PAGE)
