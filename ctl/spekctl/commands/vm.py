@@ -15,7 +15,7 @@ import click
 from spekctl.cli import COMMANDS, cli
 from spekctl.commands.aside import replaces_older_in_guest
 from spekctl.commands.options import FilePath, folder
-from spekctl.errors import ExitCode, GuestError, SpekError, UsageError
+from spekctl.errors import ExitCode, GuestError, SpekError, UsageError, at
 from spekctl.suggest import did_you_mean
 from spekctl.units import parse_duration_ns
 from spekctl.vm.architecture import NAMES, named, native
@@ -263,9 +263,12 @@ def command(
         other = "--icount" if icount else "--ab"
         raise UsageError(f"--net and {other} exclude each other: the peers of a guest do not count")
     sizes.parse(memory)
-    limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9 if timeout is not None else 0.0
-    if timeout is not None and not limit_s:
-        raise UsageError("a time limit of 0 leaves no time to boot")
+    limit_s = 0.0
+    if timeout is not None:
+        with at("--timeout"):
+            limit_s = parse_duration_ns(timeout, bare_seconds=True) / 1e9
+            if not limit_s:
+                raise UsageError("a time limit of 0 leaves no time to boot")
     files.check_writable(console)
     files.check_writable(profile)
     made_for = named(arch) if arch is not None else None

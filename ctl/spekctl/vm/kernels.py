@@ -152,7 +152,7 @@ def find_kernel(
                 f" {made_for.name}"
             )
         return kernel
-    if wanted is not None and not wanted[:1].isdigit():
+    if wanted is not None and not re.fullmatch(r"[0-9][\w.+~-]*", wanted, re.ASCII):
         hint = f"; to use the tree, write ./{wanted}" if wanted and os.path.isdir(wanted) else ""
         raise UsageError(f"'{wanted}' is not a kernel release like 6.12{hint}")
     made_for = made_for or native()

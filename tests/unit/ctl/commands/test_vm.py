@@ -39,8 +39,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["--net", "/nowhere", "--", "devices"], "the directory /nowhere of the network does not"),
         (["--net", "/tmp", "--icount", "--", "devices"], "--net and --icount exclude each other"),
         (["--memory", "lots", "--", "devices"], "memory 'lots' is not a size"),
-        (["--timeout", "0", "--", "devices"], "a time limit of 0 leaves no time to boot"),
-        (["--timeout", "soon", "--", "devices"], "'soon' is not a duration"),
+        (["--timeout", "0", "--", "devices"], "--timeout: a time limit of 0 leaves no time"),
+        (["--timeout", "soon", "--", "devices"], "--timeout: 'soon' is not a duration"),
+        (["--kernel", "200%", "--", "devices"], "'200%' is not a kernel release like 6.12"),
         (["--kernel", "./nowhere", "--", "devices"], "there is no kernel tree"),
         (["--disk", "nvme", "--", "run", "spc1", "--bsu", "1"], "missing option '--device'"),
         (
