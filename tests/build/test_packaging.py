@@ -168,6 +168,30 @@ def test_pins_are_what_pyproject_allows() -> None:
         assert pinned[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
+def test_an_rpm_is_built_in_a_clone_with_a_space_in_its_path(tmp_path: Path) -> None:
+    """rpm splits the paths that it is given: they have none."""
+    clone = tmp_path / "my clone"
+    subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
+    shutil.copy2(PACKAGING / "build", clone / ".ci/packaging/build")
+    (tmp_path / "bin").mkdir()
+    rpmbuild = tmp_path / "bin/rpmbuild"
+    rpmbuild.write_text(
+        """#!/bin/sh
+        for word; do :; done
+        [ -e $word ] || exit 1
+        while [ "$1" != --define ]; do shift; done
+        top=${2#_topdir }
+        mkdir -p $top/RPMS/noarch && touch $top/RPMS/noarch/spek-dkms.rpm
+        """
+    )
+    rpmbuild.chmod(0o755)
+
+    code, said = call(clone / ".ci/packaging/build", "rpm", PATH=f"{tmp_path}/bin:/usr/bin:/bin")
+
+    assert code == 0, said
+    assert [path.name for path in (clone / "out/packages/rpm").iterdir()] == ["spek-dkms.rpm"]
+
+
 # --- refusals ------------------------------------------------------------------------------------
 
 
