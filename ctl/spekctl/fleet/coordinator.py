@@ -122,10 +122,13 @@ class Coordinator:
 
     def join(self) -> None:
         """Wait until all hosts of the plan have joined."""
-        Joining(
+        self._joining().wait(self._check_interrupts)
+
+    def _joining(self) -> Joining:
+        return Joining(
             {name: part.host for name, part in self.parts.items()},
             *(self.engine, self.view, self.patience, self.started, self._refusals),
-        ).wait(self._check_interrupts)
+        )
 
     def check(self) -> None:
         """Refuse hosts that cannot take part, before anything is claimed."""
@@ -149,11 +152,7 @@ class Coordinator:
     def examine(self) -> list[Finding]:
         """What would stop a run on the hosts of the plan, or skew its results. Hosts that have not
         joined do not keep the others from being examined, and nothing is claimed."""
-        missing = ""
-        try:
-            self.join()
-        except RefusedError as error:
-            missing = error.message
+        absent = self._joining().absences(self._check_interrupts)
         self._own_bound = self.bound()
         joined = self.engine.hosts()
         names = [name for name in self.parts if name in joined]
@@ -165,17 +164,17 @@ class Coordinator:
         }
         self._wait(asked, self.patience.check_s, 1)
         self._check_interrupts()
-        told = self.started.troubles() if self.started is not None else {}
         findings: list[Finding] = []
         for name, part in self.parts.items():
             if name not in joined:
-                findings.append(examined.absent(name, told.get(name) or missing))
+                why = absent.get(name, "it had joined, and its connection has ended")
+                findings.append(examined.absent(part.host, why))
                 continue
             findings.append(examined.reached(part, joined[name]))
             try:
                 part.described = carrier.answer(asked[name], wire.Described)
             except SpekError as error:
-                findings.append(examined.absent(name, error.message, error.exit_code))
+                findings.append(examined.absent(part.host, error.message, error.exit_code))
                 continue
             findings += examined.of_host(
                 *(part, part.described, self.fleet, self.clocks, self.plan.max_skew_ns)

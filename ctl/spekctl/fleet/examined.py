@@ -16,7 +16,7 @@ from spekctl.errors import ExitCode, UsageError
 from spekctl.fleet import expected, slices, wire
 from spekctl.fleet.clocks import REMEDY, HostClocks
 from spekctl.fleet.outcome import Part
-from spekctl.fleet.plan import Plan, writes
+from spekctl.fleet.plan import Host, Plan, writes
 from spekctl.fleet.wire import Described, DeviceSeen, Lack
 from spekctl.run.conditions import Finding, Level
 from spekctl.workload import meaning
@@ -31,12 +31,14 @@ _REMEDY_OF = {
 }
 
 
-def absent(name: str, why: str, code: ExitCode = ExitCode.REFUSED) -> Finding:
+def absent(host: Host, why: str, code: ExitCode = ExitCode.REFUSED) -> Finding:
     """A host that does not answer, or has not joined."""
     remedy = "see the output of `spekctl fleet join` there"
     if code is ExitCode.REFUSED:
-        remedy = "start `spekctl fleet join` there, or write ssh in [[host]]"
-    return Finding(name, "reach", "stops", why, remedy, code)
+        remedy = "start `spekctl fleet join` there" + (
+            "" if host.ssh else ", or write ssh in [[host]]"
+        )
+    return Finding(host.name, "reach", "stops", why, remedy, code)
 
 
 def reached(part: Part, address: str) -> Finding:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from spekctl.errors import RefusedError
@@ -57,23 +57,13 @@ class Joining:
     patience: Patience
     started: Started | None
     refusals: Refusals
+    _announced: set[str] = field(init=False, default_factory=set)
 
     def wait(self, check_interrupts: Callable[[], None]) -> None:
         """Wait until all have joined; RefusedError if one of them cannot. @check_interrupts: raises
         if the user wants to wait no longer."""
         end_s = time.monotonic() + self.patience.join_s
-        announced: set[str] = set()
-        while True:
-            joined = self.engine.hosts()
-            missing = [name for name in self.hosts if name not in joined]
-            if not missing:
-                break
-            check_interrupts()
-            self.refusals.tell(self.view)
-            for name in joined:
-                if name in self.hosts and name not in announced:
-                    announced.add(name)
-                    self.view.note(f"{name} has joined")
+        while missing := self._missing(check_interrupts):
             now_s = time.monotonic()
             # A host that cannot join does not take the others' turn to be started.
             if self._check_started(missing, now_s >= end_s) and not (
@@ -83,13 +73,7 @@ class Joining:
             if now_s >= end_s:
                 raise RefusedError(self._not_joined(missing))
             self.engine.next(self.patience.look_s)
-        # A host may have joined again since it was lost. One that is lost from here on is noticed
-        # when it is asked.
-        for _ in range(carrier.TAKE_MOST):
-            if self.engine.next(0) is None:
-                break
-        for name in self.hosts:
-            self.view.reach(name, Stage.JOINED)
+        joined = self._settle()
         for name, address in joined.items():
             host = self.hosts.get(name)
             if host is not None and host.address not in ("", address):
@@ -97,8 +81,48 @@ class Joining:
                     f"{name} has joined from {address}, and the plan has {host.address}"
                 )
 
+    def absences(self, check_interrupts: Callable[[], None]) -> dict[str, str]:
+        """Wait until all have joined that still may; the hosts that have not, and why. A host that
+        cannot join does not shorten the time of the others."""
+        end_s = time.monotonic() + self.patience.join_s
+        while missing := self._missing(check_interrupts):
+            troubles = self._troubles(missing)
+            if len(troubles) == len(missing) or time.monotonic() >= end_s:
+                break
+            self.engine.next(self.patience.look_s)
+        absent = {name: troubles.get(name) or self._not_joined([name]) for name in missing}
+        self._settle()
+        return absent
+
+    def _missing(self, check_interrupts: Callable[[], None]) -> list[str]:
+        """Hosts that have not joined; if there are any, those that have are announced."""
+        joined = self.engine.hosts()
+        missing = [name for name in self.hosts if name not in joined]
+        if missing:
+            check_interrupts()
+            self.refusals.tell(self.view)
+            for name in joined:
+                if name in self.hosts and name not in self._announced:
+                    self._announced.add(name)
+                    self.view.note(f"{name} has joined")
+        return missing
+
+    def _settle(self) -> Mapping[str, str]:
+        """The addresses of the hosts that have joined; what happened before is forgotten."""
+        # A host may have joined again since it was lost. One that is lost from here on is noticed
+        # when it is asked.
+        joined = self.engine.hosts()
+        for _ in range(carrier.TAKE_MOST):
+            if self.engine.next(0) is None:
+                break
+        for name in self.hosts:
+            if name in joined:
+                self.view.reach(name, Stage.JOINED)
+        return joined
+
     def _not_joined(self, missing: Sequence[str]) -> str:
         waiting = self.started.waiting() if self.started is not None else ()
+        waiting = [name for name in waiting if name in missing]
         if waiting:
             return (
                 f"{_listed(waiting)} {'were' if len(waiting) > 1 else 'was'} not started within"
@@ -114,11 +138,16 @@ class Joining:
         """Whether a started host has ended; RefusedError once no other host may still join."""
         if self.started is None:
             return False
-        troubles = {name: text for name, text in self.started.troubles().items() if name in missing}
+        troubles = self._troubles(missing)
         if troubles and (is_late or not self.started.pending(self.engine.hosts())):
             reasons = "; ".join(f"{name}: {text}" for name, text in troubles.items())
             raise RefusedError(f"cannot start all hosts: {reasons}")
         return bool(troubles)
+
+    def _troubles(self, missing: Collection[str]) -> dict[str, str]:
+        """Why those of @missing that were started have ended."""
+        ended = self.started.troubles() if self.started is not None else {}
+        return {name: text for name, text in ended.items() if name in missing}
 
 
 def _listed(names: Sequence[str]) -> str:

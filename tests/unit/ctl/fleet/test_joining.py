@@ -11,6 +11,7 @@ from lib.fakes.fleet_coordinator import HURRY, Rig
 
 from spekctl.errors import ExitCode, SpekError
 from spekctl.fleet.carrier import Happened
+from spekctl.fleet.clock import Bound
 from spekctl.fleet.joining import Refusals
 from spekctl.fleet.wire import Verb
 
@@ -85,6 +86,57 @@ def test_hosts_that_were_not_started_yet_are_not_to_be_started_by_hand() -> None
     coordinator.started = Started({}, True, ["c"])
     with pytest.raises(SpekError, match=r"^c was not started within 0 s, .* a longer --wait$"):
         coordinator.join()
+
+
+def test_a_doctor_waits_for_hosts_that_join_by_themselves() -> None:
+    """Although no host that was started by SSH may still join."""
+    rig = Rig(patience=dataclasses.replace(HURRY, join_s=600.0, others_s=0.0))
+    coordinator = rig.coordinator()
+    rig["b"].is_gone = rig["c"].is_gone = True
+    coordinator.started = Started({"b": "no route"}, False)
+
+    def join() -> None:
+        rig["c"].is_gone = False
+
+    rig.engine.on_idle = join
+    findings = coordinator.examine()
+    reached = {each.subject: each for each in findings if each.check == "reach"}
+    assert reached["c"].level == "ok"
+    assert (reached["b"].level, reached["b"].text) == ("stops", "no route")
+    assert reached["b"].remedy == "start `spekctl fleet join` there, or write ssh in [[host]]"
+    assert {"b", "c"} & {name for name, _, _ in rig.view.reached} == {"c"}
+
+
+def test_a_doctor_has_each_hosts_own_reason() -> None:
+    rig = Rig(patience=dataclasses.replace(HURRY, join_s=0.0), hosts="abcd")
+    coordinator = rig.coordinator()
+    part = coordinator.parts["b"]
+    part.host = dataclasses.replace(part.host, ssh="user@b")
+    for name in "bcd":
+        rig[name].is_gone = True
+    coordinator.started = Started({"b": "no route"}, True, ["c"])
+    reached = {each.subject: each for each in coordinator.examine() if each.check == "reach"}
+    assert reached["a"].level == "ok"
+    assert (reached["b"].text, reached["b"].remedy) == (
+        "no route",
+        "start `spekctl fleet join` there",
+    )
+    assert reached["c"].text.startswith("c was not started within 0 s, ")
+    assert reached["d"].text.startswith("d has not joined within 0 s; ")
+
+
+def test_a_host_that_is_lost_before_a_doctor_asks_says_so() -> None:
+    rig = Rig()
+    coordinator = rig.coordinator()
+
+    def bound() -> Bound:
+        rig.engine.lose("b")
+        return Bound(1_000, "chrony")
+
+    coordinator.bound = bound
+    reached = {each.subject: each for each in coordinator.examine() if each.check == "reach"}
+    assert reached["b"].level == "stops"
+    assert reached["b"].text == "it had joined, and its connection has ended"
 
 
 def test_strangers_are_told_of_once_and_counted_in_the_end() -> None:
