@@ -17,7 +17,7 @@ from spekctl.fleet import expected, slices, wire
 from spekctl.fleet.clocks import REMEDY, HostClocks
 from spekctl.fleet.outcome import Part
 from spekctl.fleet.plan import Host, Plan, writes
-from spekctl.fleet.wire import Described, DeviceSeen, Lack
+from spekctl.fleet.wire import Described, DeviceSeen, Lack, Unread
 from spekctl.run.conditions import Finding, Level
 from spekctl.workload import meaning
 
@@ -28,6 +28,12 @@ _REMEDY_OF = {
     Lack.RIGHTS: _SUDOERS,
     Lack.MODULE: "modprobe spek, or modprobe spek_prober on a target; `spekctl doctor` there",
     Lack.DEVICE: "`spekctl devices` there lists what the plan may name",
+}
+_REMEDY_READ = "the kernel log there may have the error"
+_UNKNOWN = {
+    Unread.OPEN: "a program has it open for writing",
+    Unread.FAILED: "it cannot be read",
+    Unread.UNLISTED: "`spekctl devices` does not list it; the run's claim looks at it",
 }
 
 
@@ -78,7 +84,10 @@ def of_host(
             text = f"{device.path} is in use: {device.in_use}"
             yield _stops(name, "device", text, "unmount it, or remove it from its user")
         else:
-            yield _ok(name, "device", f"{device_text(device)}; free")
+            level: Level = "note" if device.unread else "ok"
+            remedy = _REMEDY_READ if device.unread is Unread.FAILED else ""
+            text = f"{device_text(device)}; {_state_text(device)}"
+            yield Finding(name, "device", level, text, remedy)
     yield _clock(name, described, clocks, max_skew_ns)
 
 
@@ -139,6 +148,15 @@ def device_text(device: DeviceSeen) -> str:
     )
 
 
+def _state_text(device: DeviceSeen) -> str:
+    """Whether a run may use a device, and whether somebody has seen what is on it."""
+    if device.in_use:
+        return f"in use: {device.in_use}"
+    if device.unread:
+        return f"free, but whether it holds data is unknown: {_UNKNOWN[device.unread]}"
+    return "free"
+
+
 def clock_text(described: Described) -> str:
     """The error bound of a host's clock, and its source."""
     bound_ns = described.clock.bound_ns
@@ -169,6 +187,9 @@ def _written(name: str, device: DeviceSeen, destroy: Sequence[str]) -> Iterator[
         return
     if device.unwritable:
         yield _stops(name, "writing", f"{device.path} cannot be written: {device.unwritable}")
+    elif device.unread is Unread.FAILED:
+        text = f"{device.path} cannot be read, so its data are unknown, and no run overwrites it"
+        yield _stops(name, "writing", text, _REMEDY_READ)
     elif device.data and not any(map(expected.as_device(device).is_named_by, destroy)):
         held = ", ".join(device.data)
         remedy = "name its serial or WWN in destroy of [[host]] to overwrite it"
@@ -196,5 +217,4 @@ def checked_lines(parts: Iterable[Part]) -> Iterator[str]:
             f" {clock_text(described)}"
         )
         for device in described.devices:
-            state = f"in use: {device.in_use}" if device.in_use else "free"
-            yield f"  {device_text(device)}; {state}"
+            yield f"  {device_text(device)}; {_state_text(device)}"

@@ -568,6 +568,7 @@ def _seen(selectors: list[str], rights: Rights) -> list[wire.DeviceSeen]:
                 start=block_device.start_sector(device) * SECTOR,
                 unwritable=_unwritable(candidate) if candidate is not None else "",
                 data=list(candidate.data or []) if candidate is not None else [],
+                unread=_unread(candidate),
             )
         )
     if errors:
@@ -580,6 +581,14 @@ def _unwritable(candidate: Candidate) -> str:
     if candidate.read_only:
         return "it is read-only"
     return "; ".join(candidate.open_for_writing)
+
+
+def _unread(candidate: Candidate | None) -> wire.Unread:
+    if candidate is None:
+        return wire.Unread.UNLISTED
+    if candidate.data is not None or candidate.in_use:
+        return wire.Unread.NOTHING
+    return wire.Unread.OPEN if candidate.open_for_writing else wire.Unread.FAILED
 
 
 def _open_feeds() -> list[str] | None:

@@ -24,7 +24,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 12
+PROTOCOL = 13
 # Largest part of a document in one answer, bytes.
 PIECE_BYTES = 256 << 10
 
@@ -84,11 +84,21 @@ class Describe(Part, frozen=True):
     role: str
 
 
+class Unread(StrEnum):
+    """Why the data on a device are unknown."""
+
+    NOTHING = ""  # they are known, or the device is in use
+    OPEN = "open"  # for writing by a program, whose pages a look would write out
+    FAILED = "failed"
+    UNLISTED = "unlisted"  # RAM disks and the like, at which only a claim looks
+
+
 class DeviceSeen(Part, frozen=True):
     """A device of a host. @in_use: why it cannot be tested; empty if it can. @discards: it supports
     discards. @partition: its number, 0 for a whole disk; @start: byte of the disk at which it
     begins. @unwritable: why no load may write to it; empty if one may, at least with destroy, which
-    @data needs, the signatures of what is on it."""
+    @data needs, the signatures of what is on it, as far as @unread does not say that nobody has
+    looked."""
 
     selector: str
     path: str
@@ -104,6 +114,7 @@ class DeviceSeen(Part, frozen=True):
     start: int
     unwritable: str = ""
     data: list[str] = []
+    unread: Unread = Unread.NOTHING
 
     @property
     def identity(self) -> str:

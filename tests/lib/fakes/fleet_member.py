@@ -32,12 +32,13 @@ class LentRights(Rights):
     def __init__(self, in_use: str = "") -> None:
         self.in_use = in_use
         self.closed = False
+        self.path = "/dev/fake0"
+        self.data: list[str] | None = []
+        self.writers: list[str] = []
 
     def candidates(self) -> list[Candidate]:
-        candidate = Candidate(
-            "/dev/fake0", 1 << 30, 512, "", "S", "S", "", "", None, False, self.in_use, [], [], ""
-        )
-        return [candidate]
+        known = 1 << 30, 512, "", "S", "S", "", "", None, False, self.in_use
+        return [Candidate(self.path, *known, self.writers, self.data, "")]
 
     def close(self) -> None:
         self.closed = True

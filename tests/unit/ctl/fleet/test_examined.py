@@ -13,7 +13,7 @@ from lib.fakes.fleet_coordinator import Rig
 from spekctl.errors import ExitCode
 from spekctl.fleet import examined
 from spekctl.fleet.clock import Bound
-from spekctl.fleet.wire import Lack, Verb
+from spekctl.fleet.wire import Lack, Unread, Verb
 from spekctl.run.conditions import Finding, exit_code
 
 FEEDS: list[str] = ["psu"]
@@ -142,6 +142,33 @@ def test_what_a_claim_would_refuse_of_writes_is_told(
         describe(rig["a"], devices=[device(**seen)])
         wanted = [("a", "writing", sentence)] if sentence and "write" in workload else []
         assert stops(rig) == wanted
+
+
+@pytest.mark.parametrize(
+    ("unread", "why", "stopped"),
+    [
+        (Unread.FAILED, "it cannot be read", True),
+        (Unread.OPEN, "a program has it open for writing", False),
+        (Unread.UNLISTED, "`spekctl devices` does not list it; the run's claim looks at it", False),
+    ],
+)
+@pytest.mark.parametrize("destroy", ["", 'destroy = ["S1"]'])
+def test_a_device_that_was_not_read_does_not_count_as_empty(
+    unread: Unread, why: str, stopped: bool, destroy: str
+) -> None:
+    for workload in ("random-write-4k", "random-read-4k"):
+        rig = rig_of("options = {write = true}", hosts="a", tail=destroy, workload=workload)
+        describe(rig["a"], devices=[device(unread=unread)])
+        findings = told(rig)
+        (seen,) = [each for each in findings if each.check == "device"]
+        assert seen.level == "note"
+        assert seen.text.endswith(f"; free, but whether it holds data is unknown: {why}")
+        refused = [each.text for each in findings if each.level == "stops"]
+        text = "/dev/fake0 cannot be read, so its data are unknown, and no run overwrites it"
+        assert refused == ([text] if stopped and "write" in workload else [])
+        checked = rig.coordinator()
+        checked.check()
+        assert why in "".join(examined.checked_lines(checked.parts.values()))
 
 
 def test_power_feeds_of_the_plan_have_to_be_open() -> None:

@@ -60,6 +60,32 @@ def test_it_says_what_it_is(rig: Rig) -> None:
     assert again.devices[0].in_use == "mounted"
 
 
+@pytest.mark.parametrize(
+    ("path", "in_use", "writers", "data", "unread"),
+    [
+        ("/dev/fake0", "", [], [], wire.Unread.NOTHING),
+        ("/dev/fake0", "", [], ["ext4"], wire.Unread.NOTHING),
+        ("/dev/fake0", "mounted", [], None, wire.Unread.NOTHING),
+        ("/dev/fake0", "", ["dd (7) has it open"], None, wire.Unread.OPEN),
+        ("/dev/fake0", "", [], None, wire.Unread.FAILED),
+        ("/dev/fake9", "", [], [], wire.Unread.UNLISTED),
+    ],
+)
+def test_it_says_whether_it_knows_what_is_on_a_device(
+    rig: Rig,
+    path: str,
+    in_use: str,
+    writers: list[str],
+    data: list[str] | None,
+    unread: wire.Unread,
+) -> None:
+    rig.rights.path, rig.rights.in_use = path, in_use
+    rig.rights.writers, rig.rights.data = writers, data
+    described = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
+    (seen,) = described.devices
+    assert (seen.unread, seen.data) == (unread, data or [])
+
+
 def test_a_large_result_is_given_in_pieces(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = bytes(run_to_end(rig).document)
     monkeypatch.setattr(wire, "PIECE_BYTES", 1000)
