@@ -59,7 +59,7 @@ def run(given: dict[str, Any]) -> int:
     planned = plan.load(path, workload, load.write)
     unused = plan.of_command(planned)
     planned = plan.of_step(planned, workload, load)
-    loads.check(planned)
+    loads.check_divided(planned, load)
     if unused:
         click.echo(f"spekctl: {on_hosts.unused_text(unused)}", err=True)
     delivered = fleet.Delivered(given["output"], given["as_json"], exports, [path, *named])

@@ -11,6 +11,7 @@ import dataclasses
 from pathlib import Path
 
 from spekctl.errors import RefusedError, UsageError, at
+from spekctl.fleet import totals
 from spekctl.fleet.plan import Host, Plan, writes
 from spekctl.workload import meaning, resolve
 from spekctl.workload.model import RunDefaults, WorkloadFile
@@ -28,6 +29,31 @@ def check(plan: Plan) -> None:
         if before is None or not _is_like(before, host):
             with contextlib.nullcontext() if alike else at(f"host '{host.name}'"):
                 _check(plan.workload, host)
+        before = host
+
+
+def check_divided(plan: Plan, total: Options) -> None:
+    """The same for a plan whose clients have parts of @total, the load that the user gave: what is
+    wrong with that is said of the total, and names no client."""
+    clients = plan.clients
+    alike = all(map(_is_like_but_load, clients, clients[1:]))
+    before: Host | None = None
+    for host in clients:
+        if before is not None and _is_like(before, host):
+            continue
+        of_host = contextlib.nullcontext() if alike else at(f"host '{host.name}'")
+        try:
+            _check_load(plan.workload, host.load)
+        except UsageError:
+            if totals.are_of_one(total):
+                _check_load(plan.workload, total)
+                whole = {name: getattr(total, name) for name in totals.DIVIDED}
+                with of_host:
+                    _check_load(plan.workload, dataclasses.replace(host.load, **whole))
+            with at(f"{totals.written(total)} divided among {len(clients)} clients"):
+                raise
+        with of_host:
+            _check_own(plan.workload, host)
         before = host
 
 
@@ -51,6 +77,13 @@ def _is_like(host: Host, another: Host) -> bool:
     return _checked_of(host) == _checked_of(another)
 
 
+def _is_like_but_load(host: Host, another: Host) -> bool:
+    """But for the part of a total."""
+    part = {name: getattr(host.load, name) for name in totals.DIVIDED}
+    load = dataclasses.replace(another.load, **part)
+    return _is_like(host, dataclasses.replace(another, load=load))
+
+
 def _checked_of(host: Host) -> tuple[object, ...]:
     """What the check looks at: the path of a log, for example, is each host's own."""
     log = Path() if host.measuring.log is not None else None
@@ -59,10 +92,14 @@ def _checked_of(host: Host) -> tuple[object, ...]:
 
 
 def _check(workload: WorkloadFile, host: Host) -> None:
-    # Reading logs and histograms takes numpy, which most commands do not need.
-    from spekctl.run import measuring, until
+    _check_load(workload, host.load)
+    _check_own(workload, host)
 
-    load = host.load
+
+def _check_load(workload: WorkloadFile, load: Options) -> None:
+    # Reading logs and histograms takes numpy, which most commands do not need.
+    from spekctl.run import until
+
     if meaning.replays(workload):
         from spekctl.run import replay_request
 
@@ -74,8 +111,15 @@ def _check(workload: WorkloadFile, host: Host) -> None:
         time_ns = _time_ns(workload, load)
     interval_ns = setting("interval_ns", load, workload.run)
     until.check_rounds(load.until, load.stop_when or (), interval_ns, time_ns)
+
+
+def _check_own(workload: WorkloadFile, host: Host) -> None:
+    """What a client measures and overwrites."""
+    from spekctl.run import measuring
+
+    interval_ns = setting("interval_ns", host.load, workload.run)
     measuring.check(host.measuring, host.power_feeds, interval_ns)
-    if host.destroy and not load.write:
+    if host.destroy and not host.load.write:
         raise UsageError("destroy needs write = true in the options as well")
 
 

@@ -47,6 +47,7 @@ from spekctl.documents.plan import (
     SshTable,
 )
 from spekctl.errors import UsageError, at
+from spekctl.fleet import totals
 from spekctl.workload import file as workload_file
 from spekctl.workload import meaning, options, selectors
 from spekctl.workload.imported import is_ssh_destination
@@ -394,24 +395,12 @@ def of_step(plan: Plan, workload: WorkloadFile, given: Options) -> Plan:
     if not given.cpus:
         texts.pop("cpus", None)
     clients = plan.clients
+    parts = iter(totals.parts_of(given, len(clients)))
     hosts = []
     for host in plan.hosts:
         if host.role == "client":
             kept = {flag: text for flag, text in host.options.items() if flag not in OF_COMMAND}
-            merged = {**kept, **texts}
-            if given.rate is not None:
-                merged["rate"] = repr(given.rate / len(clients))
-            if given.depth is not None:
-                merged["depth"] = str(
-                    _share(given.depth, "I/Os outstanding", clients.index(host), clients)
-                )
-            for flag, count in (("count", given.count), ("ramp-count", given.ramp_count)):
-                if count:
-                    merged[flag] = str(_share(count, "I/Os", clients.index(host), clients))
-            if given.max_outstanding is not None:
-                merged["max-outstanding"] = str(
-                    _outstanding(given, given.max_outstanding, clients.index(host), clients)
-                )
+            merged = {**kept, **texts, **next(parts)}
             load, measuring = options.read(merged)
             host = dataclasses.replace(
                 host,
@@ -441,22 +430,6 @@ def check_seed(seed: int) -> None:
         raise UsageError(f"--seed of a fleet must be 0 to {SEED_MAX}, not {seed}")
 
 
-def _share(total: int, what: str, place: int, clients: Sequence[Host]) -> int:
-    if total < len(clients):
-        raise UsageError(
-            f"{total} {what} cannot be divided among {len(clients)} clients; each needs at least 1"
-        )
-    return total // len(clients) + (place < total % len(clients))
-
-
-def _outstanding(given: Options, most: int, place: int, clients: Sequence[Host]) -> int:
-    """A host's part of the limit: as many times its BSUs as the limit is the BSUs of all, if it is
-    a multiple."""
-    if given.bsu is not None and most % given.bsu == 0:
-        return _share(given.bsu, "BSUs", place, clients) * (most // given.bsu)
-    return _share(most, "I/Os outstanding", place, clients)
-
-
 def _with_bsus(hosts: Sequence[Host]) -> tuple[Host, ...]:
     """Divide loads in BSUs among the hosts: the streams of k hosts with N BSUs in all add
     up to those of one host with N."""
@@ -471,11 +444,11 @@ def _with_bsus(hosts: Sequence[Host]) -> tuple[Host, ...]:
         )
     (total,) = given
     assert total is not None
+    parts = iter(totals.shares("bsu", total, len(clients)))
     dealt = []
     for host in hosts:
         if host.role == "client":
-            place = clients.index(host)
-            bsu = _share(total, "BSUs", place, clients)
+            bsu = next(parts)
             host = dataclasses.replace(
                 host,
                 load=dataclasses.replace(host.load, bsu=bsu),

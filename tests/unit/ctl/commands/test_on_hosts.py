@@ -519,9 +519,7 @@ def test_a_depth_that_not_all_hosts_can_have_is_refused_before_conditioning(
     words = ("--write", "--depths", "1,2,4", "--phases", "random-read", "--folder", "t")
     outcome = spekctl(*EMERALD[:-1], "1s", *words)
     assert outcome.code == ExitCode.USAGE
-    assert outcome.sentence == (
-        "1 I/Os outstanding cannot be divided among 2 clients; each needs at least 1"
-    )
+    assert outcome.sentence == "--depth must be 2 to 131072 for 2 clients together, not 1"
     assert not any(kernel.runs_seen for kernel in members.kernels.values())
 
 
@@ -559,7 +557,7 @@ def test_loads_that_cannot_be_dealt_out_are_refused_before_any_claim(
 ) -> None:
     outcome = spekctl(*SWEEP, "--depth", "1,2")
     assert outcome.code == ExitCode.USAGE
-    assert "1 I/Os outstanding cannot be divided among 2 clients" in outcome.err
+    assert "--depth must be 2 to 131072 for 2 clients together, not 1" in outcome.err
     assert not any(verb == "claim" for _, verb in members.asked)
 
 

@@ -69,8 +69,15 @@ def test_it_says_which_options_of_the_plan_do_not_count(dry: Spekctl) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--count", "2"), "2 I/Os cannot be divided among 3 clients; each needs at least 1"),
-        (("--rate", "5e20"), "--rate: a rate of "),
+        (("--count", "2"), "--count must be 3 to 55340232221128654845 for 3 clients together, n"),
+        (("--rate", "5e20"), "--rate must be 0.003 to 3000000000 for 3 clients together, not 5e"),
+        (("--rate", "0.002"), "--rate must be 0.003 to 3000000000 for 3 clients together, not 0"),
+        (("--rate", "nan"), "--rate: a rate must be a number above 0, not nan"),
+        (("--depth", "2"), "--depth must be 3 to 196608 for 3 clients together, not 2"),
+        # Parts that differ make no sentence about the first host.
+        (("--count", "100", "--passes", "1"), "--count and --passes exclude each other"),
+        (("--depth", "4", "--count", "100", "--passes", "1"), "--count and --passes exclude each"),
+        (("--depth", "70000", "--count", "9", "--passes", "1"), "--depth 70000 --count 9 divided"),
         (("--seed", str(1 << 63)), "--seed of a fleet must be 0 to 9223372036854775807"),
         (("--device", "/dev/fake0"), "--device is not given with --fleet: the plan has"),
         (("--workers", "2"), "--workers is not given with --fleet: write workers in"),
@@ -90,6 +97,20 @@ def test_what_does_not_work_over_a_fleet_is_refused_by_name(
     outcome = dry("random-read-4k", *words)
     assert outcome.code == ExitCode.USAGE
     assert outcome.sentence.startswith(sentence), outcome.err
+
+
+def test_what_would_set_the_load_is_said_of_the_total(dry: Spekctl) -> None:
+    outcome = dry("spc1", "--rate", "300", "--write")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.endswith(", so about --bsu 6")
+
+
+def test_what_the_plan_has_wrong_is_said_of_its_host(spekctl: Spekctl, tmp_path: Path) -> None:
+    text = plan_of(NAMES).replace('"b"\n', '"b"\noptions = {workers = "0"}\n')
+    (tmp_path / "plan.toml").write_text(text)
+    outcome = spekctl("run", "random-read-4k", "--rate", "4", "--fleet", "plan.toml", "--dry-run")
+    assert outcome.code == ExitCode.USAGE
+    assert outcome.sentence.startswith("host 'b': --workers must be 1 to ")
 
 
 def test_jobs_and_traces_have_commands_of_their_own(dry: Spekctl, tmp_path: Path) -> None:

@@ -163,7 +163,10 @@ def test_an_interval_that_is_that_of_the_others_is_no_difference() -> None:
         (GOOD + 'options = {tme = "5s"}', "there is no option --tme"),
         (GOOD + 'options = {time = "x"}', "host 'client1': --time"),
         (GOOD + "options = {verify = true}", 'verify needs share = "split"'),
-        (hosts(3, '{bsu = "2", write = true}'), "2 BSUs cannot be divided among 3 clients"),
+        (
+            hosts(3, '{bsu = "2", write = true}'),
+            "--bsu must be 3 to 12884901885 for 3 clients together, not 2",
+        ),
         (hosts(2, '{bsu = "8"}') + 'options = {bsu = "4"}', "different numbers of BSUs"),
         (
             hosts(2, '{time = "5s"}') + 'options = {interval = "2s"}',
@@ -277,7 +280,7 @@ def test_limits_of_outstanding_ios_are_dealt_out() -> None:
 
     assert limits(Options(bsu=5, max_outstanding=10)) == [6, 4], "two for each BSU"
     assert limits(Options(bsu=5, max_outstanding=9)) == [5, 4]
-    with pytest.raises(UsageError, match="1 I/Os outstanding cannot be divided among 2 clients"):
+    with pytest.raises(UsageError, match="--max-outstanding must be 2 to 131072 for 2 clients"):
         limits(Options(bsu=5, max_outstanding=1))
 
 

@@ -94,7 +94,9 @@ def test_a_request_is_that_of_the_first_host_and_its_options_are_of_all(rig: Rig
 def test_what_no_host_could_do_is_refused_without_asking(rig: Rig) -> None:
     steps = rig.steps()
     asked = len(rig.engine.asked)
-    with pytest.raises(UsageError, match="2 I/Os outstanding cannot be divided among 3 clients"):
+    with pytest.raises(
+        UsageError, match="--depth must be 3 to 196608 for 3 clients together, not 2"
+    ):
         steps.request(READS, Options(depth=2))
     with pytest.raises(UsageError, match="does not scale by BSU"):
         steps.request(READS, Options(bsu=30))
