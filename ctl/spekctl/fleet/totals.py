@@ -20,8 +20,7 @@ def parts_of(given: Options, clients: int) -> list[dict[str, str]]:
     too. UsageError has the option, the total, and what the total may be."""
     dealt: dict[str, list[str]] = {}
     if given.rate is not None:
-        _check_rate(given.rate, clients)
-        dealt["rate"] = [repr(given.rate / clients)] * clients
+        dealt["rate"] = [repr(milli / 1000) for milli in _rates(given.rate, clients)]
     for name in ("depth", "count", "ramp_count"):
         total = getattr(given, name)
         if total is not None:
@@ -62,7 +61,8 @@ def _dealt(total: int, clients: int) -> list[int]:
     return [total // clients + (place < total % clients) for place in range(clients)]
 
 
-def _check_rate(total: float, clients: int) -> None:
+def _rates(total: float, clients: int) -> list[int]:
+    """The parts of a rate, I/Os per 1000 s, as the kernel takes them: they add up to the total."""
     if not math.isfinite(total):
         with at("--rate"):
             meaning.rate_milli(total)
@@ -70,6 +70,7 @@ def _check_rate(total: float, clients: int) -> None:
     if not clients <= milli <= RATE_MILLI_MAX * clients:
         most = RATE_MILLI_MAX * clients // 1000
         raise _beyond("rate", f"{clients / 1000:g}", str(most), str(total), clients)
+    return _dealt(milli, clients)
 
 
 def _outstanding(given: Options, most: int, clients: int) -> list[int]:

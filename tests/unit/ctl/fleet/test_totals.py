@@ -22,6 +22,10 @@ from spekctl.workload.options import Options
         ({"max_outstanding": 10, "bsu": 5}, 2, ["6", "4"]),
         ({"rate": 300.0}, 3, ["100.0"] * 3),
         ({"rate": 0.003}, 3, ["0.001"] * 3),
+        # What is left is dealt out as well: they add up to the total.
+        ({"rate": 100.0}, 3, ["33.334", "33.333", "33.333"]),
+        ({"rate": 0.005}, 3, ["0.002", "0.002", "0.001"]),
+        ({"rate": 1e9}, 3, ["333333333.334", "333333333.333", "333333333.333"]),
         ({"rate": 3e9}, 3, ["1000000000.0"] * 3),
     ],
 )
