@@ -309,7 +309,6 @@ class Coordinator:
     def again(self, plan: Plan) -> None:
         """Get ready for another run on the devices that are held, everywhere or nowhere."""
         self.take(plan)
-        before, self.run_id = self.run_id, str(uuid.uuid4())
         self._start_ns, self._stopping = 0, ""
         self._failed, self._stopped = None, set()
         self._straying.begin()
@@ -317,6 +316,8 @@ class Coordinator:
         self._own_bound = self.bound()
         self._measure_clocks()
         self._check_skews()
+        # Until they are asked for it, hosts know, and release, the run before.
+        before, self.run_id = self.run_id, str(uuid.uuid4())
         payloads = {
             part.name: wire.encode(
                 wire.Step(

@@ -16,8 +16,8 @@ from lib.waiting import eventually
 
 from spekctl.block import device
 from spekctl.documents.result import load_result
-from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
-from spekctl.fleet import clock, merge, plan, selector
+from spekctl.errors import CalledOffError, ExitCode, RefusedError, SpekError, UsageError
+from spekctl.fleet import clock, merge, plan, selector, wire
 from spekctl.fleet.steps import FleetSteps
 from spekctl.fleet.wire import Verb
 from spekctl.run.job import Interrupts
@@ -191,6 +191,25 @@ def test_results_of_a_step_that_cannot_be_added_up_are_kept(
     )
 
 
+def check_released(rig: Rig, steps: FleetSteps) -> None:
+    """All hosts have given their devices back, and the controller knows."""
+    assert steps.unreleased == ""
+    assert not [text for text in rig.view.notes if "has not said" in text]
+    assert {member.phase for member in rig.engine.members.values()} == {wire.Phase.RELEASED}
+
+
+def test_hosts_are_free_after_an_interrupt_between_two_steps(rig: Rig) -> None:
+    """They have not been asked for the second one, and release the first."""
+    steps = rig.steps()
+    request = steps.request(READS, Options(depth=3, time_ns=SECOND))
+    with steps.claimed(rig.interrupts, write=False):
+        steps.measure(request)
+        rig.interrupts.interrupt(2)
+        with pytest.raises(CalledOffError):
+            steps.measure(request)
+    check_released(rig, steps)
+
+
 def test_a_clock_that_leaves_max_skew_in_a_step_is_told_and_refuses_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -211,6 +230,7 @@ def test_a_clock_that_leaves_max_skew_in_a_step_is_told_and_refuses_the_next(
             result = steps.measure(request)
             with pytest.raises(RefusedError, match=r"a: its clock may be off by 20\.0 s"):
                 steps.measure(request)
+        check_released(rig, steps)
     finally:
         rig.engine.close()
     (host,) = result.hosts or []
