@@ -108,6 +108,10 @@ class Hosts(Protocol):
     def measure(self, request: Request) -> Result:
         """Carry out a step on all of them, with one start."""
 
+    def rest(self, request: Request, length_ns: int) -> Idle | None:
+        """Time without I/O, with the power of all of them; None if the user ended it. @request: a
+        step that they could carry out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tools:
@@ -297,6 +301,8 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         writes = bool(written)
         if self.hosts is not None:
             with self.hosts.claimed(tools.interrupts, writes):
+                if self._tests_idle(tools) and not self._idle_test(tools):
+                    return False
                 return self._steps(tools, None) and (then is None or then(tools, None))
         assert tools.kernel is not None
         holding = Holding(
@@ -326,7 +332,8 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     def _idle_test(self, tools: Tools) -> bool:
         """Return: False if the user ended it."""
         task = Task("idle test", "idle", None, self.idle_ns)
-        result = self._rest(task, self.left_ns(), tools)
+        request = self._claiming() if self.hosts is not None else None
+        result = self._rest(task, self.left_ns(), tools, request)
         if result is None:
             return False
         if result.end_ns > result.start_ns:
@@ -403,12 +410,27 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             self.failed(step, result, file)
         return None
 
-    def _rest(self, task: Task, after_ns: int, tools: Tools) -> Idle | None:
-        """Time without I/O; None if the user ended it. No wait without a meter."""
-        if tools.meter is not None:
+    def _rest(
+        self, task: Task, after_ns: int, tools: Tools, request: Request | None = None
+    ) -> Idle | None:
+        """Time without I/O; None if the user ended it. No wait without a meter. @request: a step of
+        hosts, which rest in place of this machine, each with its own meter."""
+        if tools.meter is not None or request is not None:
             title = f"{task.title} for {units.format_duration(task.length_ns)}, nothing is sent"
             tools.view.rest(title, task.length_ns / 1e9, after_ns / 1e9)
+        if self.hosts is not None and request is not None:
+            return self.hosts.rest(request, task.length_ns)
         return idle.measure(self.devices, task.length_ns, tools.meter, tools.interrupts)
+
+    def _claiming(self) -> Request:
+        """The run whose devices hosts claim before it."""
+        step = self.next_step()
+        request = self.task(step).request if step is not None else None
+        if request is None:
+            raise UsageError(
+                f"{self.folder} has no idle test, and no run is left before which hosts could rest"
+            )
+        return request
 
     def _keep(self, task: Task, outcome: Outcome) -> str:
         """Write the outcome of a step; return the file's name."""

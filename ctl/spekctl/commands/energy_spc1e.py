@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spekctl.commands import energy_use, options, spc1
+from spekctl.commands import energy_use, on_hosts, spc1
 from spekctl.commands.campaign import CampaignOptions
 from spekctl.commands.energy_use import Terms
 from spekctl.errors import UsageError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from spekctl.campaigns.spc1.test import Spc1Test
     from spekctl.documents.energy import Spc1eReport
     from spekctl.documents.spc1 import Report
+    from spekctl.fleet.steps import FleetSteps
+    from spekctl.workload.model import WorkloadFile
 
 EPILOG = """\b
 Examples:
@@ -52,7 +54,7 @@ Defaults: --idle-time 10m, 10s with --quick; for all others see `spekctl spc1 --
 @energy_use.use_options(
     "Do not measure: take the levels from a TOML file, or from a report of `spekctl spc1` or of"
     " this command.",
-    options.placed_devices,
+    on_hosts.fleet_options,
 )
 @spc1.method_options
 def command(**given: Any) -> int:
@@ -61,6 +63,9 @@ def command(**given: Any) -> int:
     An idle test is followed by all of `spekctl spc1`, whose runs at 80 % and 50 % are the heavy and
     the moderate load. These and the hours of use give the nominal power, traffic and heat of three
     usage profiles, their mean, and the energy and cost of a year.
+
+    With --fleet, all clients of the plan rest and are tested together. Power is the sum of theirs,
+    from the power feeds in the plan.
 
     The report goes to standard output and into DIR (energy.json), the report of the test under load
     into DIR (report.json). Ctrl-C keeps the completed runs, and --resume continues. Without power
@@ -75,8 +80,20 @@ def command(**given: Any) -> int:
 class _Spc1e:
     """What is particular to SPC-1/E."""
 
-    def test_of(self, asked: CampaignOptions, given: dict[str, Any], idle_ns: int) -> Spc1Test:
-        return spc1.test_of(asked, given, "spc1e", idle_ns)
+    def workload(self) -> WorkloadFile:
+        from spekctl.documents.spc1 import WORKLOAD
+        from spekctl.workload import file
+
+        return file.load(WORKLOAD)
+
+    def test_of(
+        self,
+        asked: CampaignOptions,
+        given: dict[str, Any],
+        idle_ns: int,
+        hosts: FleetSteps | None,
+    ) -> Spc1Test:
+        return spc1.test_of(asked, given, "spc1e", idle_ns, hosts)
 
     def computed(self, source: Path, idle_watts: Fraction | None, terms: Terms) -> Spc1eReport:
         from spekctl.campaigns import inputs

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.spc2.test import Spc2Test
     from spekctl.documents.spc2 import Report, Spc2eReport
+    from spekctl.fleet.steps import FleetSteps
+    from spekctl.workload.model import WorkloadFile
 
 EPILOG = """\b
 Examples:
@@ -43,6 +45,9 @@ def command(**given: Any) -> int:
     the hours of use give the nominal power, traffic and heat of three usage profiles, their mean,
     and the energy and cost of a year. The profiles are those of SPC-1/E.
 
+    With --fleet, all clients of the plan rest and are tested together. Power is the sum of theirs,
+    from the power feeds in the plan.
+
     The report goes to standard output and into DIR (energy.json), the report of the test under
     load into DIR (report.json). Ctrl-C keeps the completed runs, and --resume continues. Without
     power measurement the report has performance only. Results are SPC-2/E-like and unaudited.
@@ -56,8 +61,17 @@ def command(**given: Any) -> int:
 class _Spc2e:
     """What is particular to SPC-2/E."""
 
-    def test_of(self, asked: CampaignOptions, given: dict[str, Any], idle_ns: int) -> Spc2Test:
-        return spc2.test_of(asked, given, "spc2e", idle_ns, half=True)
+    def workload(self) -> WorkloadFile:
+        return spc2.workload()
+
+    def test_of(
+        self,
+        asked: CampaignOptions,
+        given: dict[str, Any],
+        idle_ns: int,
+        hosts: FleetSteps | None,
+    ) -> Spc2Test:
+        return spc2.test_of(asked, given, "spc2e", idle_ns, half=True, hosts=hosts)
 
     def computed(self, source: Path, idle_watts: Fraction | None, terms: Terms) -> Spc2eReport:
         from spekctl.campaigns.spc2e.report import from_energy, from_spc2

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from spekctl.campaigns.benchmark import Benchmark
     from spekctl.campaigns.usage import Hours
     from spekctl.documents.benchmark import AnnualReport, Report
+    from spekctl.fleet.steps import FleetSteps
+    from spekctl.workload.model import WorkloadFile
 
 IDLE_NS = 10 * 60 * 10**9
 QUICK_IDLE_NS = 10 * 10**9
@@ -47,12 +49,11 @@ output_option = options.result("With --from: write the report as JSON to FILE.")
 
 
 def use_options(
-    source_help: str, devices: Callable[[Any], Any] = options.optional_devices
+    source_help: str, devices: Callable[[Any], Any] = on_hosts.plain_fleet_options
 ) -> Callable[[F], F]:
-    """Devices, or the file named by --from; what a year costs; the idle test."""
+    """Devices or hosts, or the file named by --from; what a year costs; the idle test."""
     return options.together(
         devices,
-        on_hosts.not_of_hosts("its idle test and its meter are of one machine"),
         source_option(source_help),
         click.option(
             "--price",
@@ -124,10 +125,17 @@ class Terms:
 class EnergyTest(Protocol[LoadT]):
     """What an energy test adds to the benchmark of its load."""
 
+    def workload(self) -> WorkloadFile:
+        """That of a step."""
+
     def test_of(
-        self, asked: CampaignOptions, given: dict[str, Any], idle_ns: int
+        self,
+        asked: CampaignOptions,
+        given: dict[str, Any],
+        idle_ns: int,
+        hosts: FleetSteps | None,
     ) -> Benchmark[Any, Any, LoadT]:
-        """The benchmark after an idle test of this length."""
+        """The benchmark after an idle test of this length, on this machine or @hosts."""
 
     def computed(self, source: Path, idle_watts: Fraction | None, terms: Terms) -> AnnualReport:
         """The report that follows from a file."""
@@ -148,19 +156,26 @@ def perform(test: EnergyTest[LoadT], given: dict[str, Any]) -> int:
     terms = Terms(price_of(given.pop("price")), hours_of(given.pop("hours")))
     source, output, idle_ns = (given.pop(name) for name in ("source", "output", "idle_ns"))
     words = given.pop("site")
-    watts = check_sources(source, given["devices"], output, given.pop("idle_watts"))
+    placed = given["devices"] or ((given["fleet_file"],) if given["fleet_file"] else ())
+    watts = check_sources(source, placed, output, given.pop("idle_watts"))
     if source is not None:
         files.check_writable(output)
         files.check_apart(output, [source])
         deliver(test.computed(source, watts, terms), print_contents, given["as_json"], output)
         return int(ExitCode.OK)
     wish = parse(words)
-    asked, shape = CampaignOptions.split(given)
-    work = test.test_of(asked, shape, idle_length_ns(idle_ns, asked.quick))
-    work.site = wish
-    return campaign.carry_out(
-        work, asked, lambda: _deliver_both(test, work, terms, asked.as_json), rests=True
-    )
+
+    def measure(hosts: FleetSteps | None) -> int:
+        asked, shape = CampaignOptions.split(given)
+        work = test.test_of(asked, shape, idle_length_ns(idle_ns, asked.quick), hosts)
+        work.site = wish
+        return campaign.carry_out(
+            *(work, asked, lambda: _deliver_both(test, work, terms, asked.as_json)),
+            # Hosts have meters of their own.
+            rests=hosts is None,
+        )
+
+    return on_hosts.perform(given, test.workload(), measure)
 
 
 def _deliver_both(

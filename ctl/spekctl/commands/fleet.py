@@ -72,8 +72,8 @@ def command() -> None:
     spekctl host --stdio` has root's rights there. All connections are TLS, and both sides need keys
     of the same fleet. Hosts with `ssh` in the plan are started by the controller, by the ssh of its
     user, which is never asked for a password; others by any launcher. `spekctl run`, `sweep`,
-    `spc1`, `spc2`, `pts` and `energy emerald` measure the hosts of a plan with --fleet, where loads
-    are totals; `spekctl doctor` examines them.
+    `spc1`, `spc2`, `pts` and `energy emerald`, `spc1e`, `spc2e` measure the hosts of a plan with
+    --fleet, where loads are totals; `spekctl doctor` examines them.
     ctl/spekctl/fleet/README.md describes plans, phases, and what happens when a host is lost.
     """
 

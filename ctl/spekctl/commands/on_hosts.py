@@ -52,25 +52,6 @@ fleet_options = options.together(options.placed_devices, hosts_options)
 plain_fleet_options = options.together(options.optional_devices, hosts_options)
 
 
-def not_of_hosts(why: str) -> Callable[[F], F]:
-    """--fleet of a command that measures one machine: refused in a sentence that says @why."""
-
-    def refuse(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-        if value is not None:
-            raise UsageError(f"{context.info_name} does not measure a fleet: {why}")
-
-    return click.option(
-        "--fleet",
-        "of_hosts",
-        metavar="PLAN",
-        hidden=True,
-        # Before what else is missing is asked for.
-        is_eager=True,
-        expose_value=False,
-        callback=refuse,
-    )
-
-
 def check_without_fleet() -> None:
     """Refuse options of --fleet without it."""
     context = click.get_current_context()

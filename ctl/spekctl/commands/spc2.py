@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spekctl.campaigns.spc2.test import Spc2Test
     from spekctl.documents.spc2 import Parameters
     from spekctl.fleet.steps import FleetSteps
+    from spekctl.workload.model import WorkloadFile
 
 EPILOG = """\b
 Examples:
@@ -161,10 +162,14 @@ def command(system_price: str | None, **given: Any) -> int:
         test.price = price
         return campaign.perform(test, asked)
 
+    return on_hosts.perform(given, workload(), work)
+
+
+def workload() -> WorkloadFile:
+    """That of a step."""
     from spekctl.campaigns.spc2 import loads, plan
 
-    paced = loads.load_of(plan.step_of(plan.VOD, 1, 0, 1))
-    return on_hosts.perform(given, paced, work)
+    return loads.load_of(plan.step_of(plan.VOD, 1, 0, 1))
 
 
 def test_of(

@@ -244,6 +244,7 @@ class Coordinator:
                     holds=holds,
                     replay=replayed.get(host.name),
                     purge=self.plan.purge and host.role == "client",
+                    rest_ns=self.plan.rest_ns,
                 )
             )
         self._remarks += slices.remarks(self.plan, self._devices())
@@ -328,6 +329,7 @@ class Coordinator:
                     seed=seed_of(plan.seed, place),
                     command=list(self.command),
                     purge=plan.purge and part.host.role == "client",
+                    rest_ns=plan.rest_ns,
                 )
             )
             for place, part in enumerate(self.parts.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a host does in a fleet's run: it sends a load, or its prober watches it."""
+"""What a host does in a fleet's run: it sends a load, it rests, or its prober watches it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from typing import Protocol
 
 import msgspec
 
-from spekctl import files
+from spekctl import files, units
 from spekctl.block import device as block_device
 from spekctl.block import replaced
 from spekctl.block.device import Device
+from spekctl.campaigns import idle
 from spekctl.errors import ExitCode, RefusedError
+from spekctl.fleet.rests import Rested
 from spekctl.fleet.wire import Claim, DeviceAsked, Watched
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
 from spekctl.kernel.prober import Prober
 from spekctl.kernel.records import IntervalRow, RunInfo, RunState
 from spekctl.log.place import FilePlace
+from spekctl.power import span
 from spekctl.run import ending, job, measuring, observe, probe
 from spekctl.run import request as run_request
 from spekctl.run.collector import Collector, Look
@@ -40,6 +43,7 @@ SIGINT = 2
 # For the prober's last row, which waits for power.
 _LAST_ROW_S = 10.0
 _FETCH_S = 1.0
+_LOOK_S = 0.25
 Report = Callable[[list[IntervalRow]], None]
 _NOT_CLAIMED = "it has not been claimed"
 
@@ -288,6 +292,58 @@ class Watch:
         assert self._collector is not None
         self._collector.fetch()
         self._machine.fetch()
+
+
+class Rest:
+    """No I/O on the devices that the host holds, and its power meanwhile."""
+
+    def __init__(self, asked: Claim) -> None:
+        _, wish = options.read(asked.options)
+        self.title = f"no I/O for {units.format_duration(asked.rest_ns)}"
+        self.trace_records: int | None = None
+        self._devices = _still_there(asked.devices)
+        self._length_ns = asked.rest_ns
+        self._interrupts = job.Interrupts(again="")
+        self._start_ns = 0
+        feeds = tuple(asked.power_feeds)
+        power = measuring.power_of(feeds, wish.power_baseline, wish.no_prober, of_file=False)
+        self._meter, self._missing = span.connect(power, wish.sampling_ns)
+
+    def claim(self) -> None:
+        """The host has claimed the devices already."""
+
+    def arm(self, start_mono_ns: int) -> None:
+        self._start_ns = start_mono_ns
+
+    def call_off(self) -> bool:
+        self.stop()
+        return False
+
+    def follow(self) -> Ended:
+        while (left_ns := self._start_ns - time.monotonic_ns()) > 0 and not self._interrupts.count:
+            time.sleep(min(_LOOK_S, left_ns / 1e9))
+        started_ns = time.monotonic_ns()
+        done = idle.measure(self._devices, self._length_ns, self._meter, self._interrupts)
+        self._close()
+        data = msgspec.Raw(msgspec.json.encode(Rested(done, self._missing)))
+        if done is None:
+            return Ended(int(ExitCode.INTERRUPTED), "the rest was stopped early", data, started_ns)
+        return Ended(int(ExitCode.OK), "no I/O was sent", data, started_ns)
+
+    def stop(self) -> None:
+        self._interrupts.interrupt(SIGINT)
+
+    def abandon(self) -> None:
+        self.stop()
+        self._close()
+
+    def outstanding(self) -> int:
+        return 0
+
+    def _close(self) -> None:
+        meter, self._meter = self._meter, None
+        if meter is not None:
+            meter.close()
 
 
 def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measuring]:

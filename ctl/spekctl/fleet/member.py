@@ -24,7 +24,7 @@ from spekctl.block.device import Device
 from spekctl.documents.device import DeviceFacts
 from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
 from spekctl.fleet import clock, selector, wire
-from spekctl.fleet.duty import Duty, Held, Load, Watch
+from spekctl.fleet.duty import Duty, Held, Load, Rest, Watch
 from spekctl.fleet.wire import Phase, Verb
 from spekctl.kernel import client
 from spekctl.kernel.client import Kernel
@@ -363,6 +363,7 @@ class Member:
                 seed=asked.seed,
                 command=asked.command,
                 purge=asked.purge,
+                rest_ns=asked.rest_ns,
             )
         )
 
@@ -377,7 +378,11 @@ class Member:
             else:
                 if asked.holds and self._held is None:
                     self._held = Held(asked, rights, self._connect)
-                duty = Load(asked, view, rights, self._connect, self._report, self._held)
+                duty = (
+                    Rest(asked)
+                    if asked.rest_ns
+                    else Load(asked, view, rights, self._connect, self._report, self._held)
+                )
             duty.claim()
             self._duty = duty
             self._bound_before = clock.bound()

@@ -108,6 +108,8 @@ class Plan:
     hosts: tuple[Host, ...]
     # Each client discards all blocks of its devices: the workload is that of a purge.
     purge: bool = False
+    # The clients send no I/O for this long, and measure their power; 0: they send their loads.
+    rest_ns: int = 0
     # Files of the workload and of its traces, as far as they are on this machine.
     inputs: tuple[Path, ...] = ()
 

@@ -14,9 +14,10 @@ import msgspec
 
 from spekctl import units
 from spekctl.block.device import Device
+from spekctl.campaigns.idle import Idle
 from spekctl.documents.result import Result
 from spekctl.errors import ExitCode, SpekError
-from spekctl.fleet import expected, results
+from spekctl.fleet import clock, expected, rests, results
 from spekctl.fleet import plan as plans
 from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.leash import Leash
@@ -168,6 +169,36 @@ class FleetSteps:
             # The only step with a trace: workloads of commands with --fleet have none.
             purge=meaning.replays(request.workload),
         )
+        outcome = self._carry_out(plan)
+        try:
+            result = results.of(outcome, plan)
+        except SpekError as error:
+            error.say(results.kept_text(error, self._keep_documents(outcome)))
+            raise
+        if result is None or all(host.run is None for host in result.hosts or ()):
+            raise _failure(outcome)
+        return result
+
+    def rest(self, request: Request, length_ns: int) -> Idle | None:
+        """Time without I/O on all hosts, which hold their devices, with their power; None if the
+        user ended it. @request: a step that they could carry out. SpekError if a host is lost, or
+        cannot rest."""
+        assert request.options is not None
+        plan = plans.of_step(self._plan, request.workload, request.options)
+        outcome = self._carry_out(dataclasses.replace(plan, rest_ns=length_ns))
+        rested = rests.rested_of(outcome.parts)
+        known = {name: each.idle for name, each in rested.items() if each.idle is not None}
+        if known.keys() != self._seen.keys():
+            if self._coordinator.interrupts.count and not outcome.losses:
+                return None
+            raise _failure(outcome)
+        for name, each in rested.items():
+            if each.missing:
+                self._coordinator.view.note(f"{name}: {each.missing}")
+        return rests.together(known, clock.distance().mono_ns(outcome.start_real_ns))
+
+    def _carry_out(self, plan: Plan) -> Outcome:
+        """One run of the hosts, from their claim or the next step on it to their results."""
         coordinator = self._coordinator
         self._leash.slip()
         coordinator.view = self._view()
@@ -188,16 +219,7 @@ class FleetSteps:
         if outcome.code is ExitCode.DATA_ERRORS:
             self._has_data_errors = True
         self._strayed += [f"{name}: {text}" for name, text in outcome.strayed.items()]
-        try:
-            result = results.of(outcome, plan)
-        except SpekError as error:
-            error.say(results.kept_text(error, self._keep_documents(outcome)))
-            raise
-        if result is None or all(host.run is None for host in result.hosts or ()):
-            failure = SpekError(outcome.text)
-            failure.exit_code = outcome.code
-            raise failure
-        return result
+        return outcome
 
     def _keep_documents(self, outcome: Outcome) -> results.Kept:
         """Write what the hosts have sent of a step into the folder of the steps."""
@@ -205,3 +227,10 @@ class FleetSteps:
         # By its run, as a resumption carries out the same step again.
         name = f"unmerged-{outcome.run[:8]}.json"
         return results.write_documents(outcome, folder / name if folder is not None else None)
+
+
+def _failure(outcome: Outcome) -> SpekError:
+    """A step without a result."""
+    failure = SpekError(outcome.text)
+    failure.exit_code = outcome.code
+    return failure

@@ -24,7 +24,7 @@ from spekctl.log.tally import Tally
 from spekctl.run.progress import Clock, Figures
 
 # Raised by a change that an older spekctl would misunderstand.
-PROTOCOL = 13
+PROTOCOL = 14
 # Largest part of a document in one answer, bytes.
 PIECE_BYTES = 256 << 10
 
@@ -240,7 +240,8 @@ class Claim(Part, frozen=True):
     one of them in its life. @slices: one for each device, or none. @holds: the devices are held for
     runs that follow, which read, or write as well; empty: there is no other run. @replay: the part
     of a trace that the host replays; None: all of it, or there is none. @purge: all blocks of the
-    devices, or of their slices, are discarded by a trace that the host makes."""
+    devices, or of their slices, are discarded by a trace that the host makes. @rest_ns: the host
+    sends no I/O for this long, and measures its power; 0: it sends its load."""
 
     run: str
     role: str
@@ -255,11 +256,12 @@ class Claim(Part, frozen=True):
     holds: Literal["", "read", "write"] = ""
     replay: ReplayPart | None = None
     purge: bool = False
+    rest_ns: int = 0
 
 
 class Step(Part, frozen=True):
     """step: get ready for @run, with the devices that are held; answers with a Claimed. Run @after,
-    the one before it, is over. @purge: as of Claim."""
+    the one before it, is over. @purge, @rest_ns: as of Claim."""
 
     run: str
     after: str
@@ -268,6 +270,7 @@ class Step(Part, frozen=True):
     seed: int
     command: list[str]
     purge: bool = False
+    rest_ns: int = 0
 
 
 class Claimed(Part, frozen=True):

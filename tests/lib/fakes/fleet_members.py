@@ -26,6 +26,7 @@ from spekctl.fleet.coordinator import Coordinator
 from spekctl.fleet.member import Member
 from spekctl.fleet.patience import Patience
 from spekctl.fleet.plan import Plan
+from spekctl.power import span
 from spekctl.run import observe
 from spekctl.run.beside import View
 from spekctl.run.job import Interrupts
@@ -119,6 +120,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "find", lambda path, *roots: disk(path))
     monkeypatch.setattr(selector, "find", lambda text, *roots: disk(text))
     monkeypatch.setattr(observe, "connect", lambda *wishes: ((), ""))
+    monkeypatch.setattr(span, "connect", lambda *wishes: (None, "no prober"))
 
 
 def coordinator(plan: Plan, engine: Members, view: View, interrupts: Interrupts) -> Coordinator:

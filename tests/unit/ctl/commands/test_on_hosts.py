@@ -597,18 +597,3 @@ def test_a_test_of_persistence_is_of_one_machine(spekctl: Spekctl, members: Memb
     assert (
         outcome.code == ExitCode.USAGE and "--persistence is not given with --fleet" in outcome.err
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("energy", "spc1e"), "spc1e does not measure a fleet: its idle test"),
-        (("energy", "spc2e"), "spc2e does not measure a fleet: its idle test"),
-    ],
-)
-def test_tests_of_one_machine_refuse_a_fleet(
-    spekctl: Spekctl, words: tuple[str, ...], sentence: str
-) -> None:
-    outcome = spekctl(*words, "--fleet", "plan.toml")
-    assert outcome.code == ExitCode.USAGE and sentence in outcome.sentence
-    assert "--fleet" not in spekctl(*words, "--help").out

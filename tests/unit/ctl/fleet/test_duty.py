@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a host does: a load, or samples of its prober."""
+"""What a host does: a load, a rest, or samples of its prober."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from lib.fakes.prober import START_NS, FakeProber
 from lib.waiting import eventually
 
 from spekctl.block import device
-from spekctl.errors import RefusedError, SpekError, UsageError
+from spekctl.errors import ExitCode, RefusedError, SpekError, UsageError
 from spekctl.fleet import duty
+from spekctl.fleet.rests import Rested
 from spekctl.fleet.wire import Watched
+from spekctl.power import span
+from spekctl.power.meter import PowerOptions
 from spekctl.run import observe
 
 SECOND = 10**9
@@ -177,3 +180,88 @@ class Silent:
 
     def close(self) -> None:
         pass
+
+
+class Meter:
+    """Counts what is asked of it."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+        self.is_closed = False
+
+    def follow(self, start_ns: int, end_ns: int) -> None:
+        pass
+
+    def between(self, start_ns: int, end_ns: int) -> None:
+        self.spans.append((start_ns, end_ns))
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def resting(monkeypatch: pytest.MonkeyPatch, meter: Meter, **changes: Any) -> duty.Rest:
+    def connect(wish: PowerOptions, prober_ns: int | None) -> tuple[Meter, str]:
+        assert (wish.feeds, prober_ns) == (("psu",), 1_000_000)
+        return meter, ""
+
+    monkeypatch.setattr(span, "connect", connect)
+    options = {"prober-interval": "1ms"}
+    return duty.Rest(asked(options=options, power_feeds=["psu"], **changes))
+
+
+def rested_of(ended: duty.Ended) -> Rested:
+    return msgspec.json.decode(ended.document, type=Rested)
+
+
+def test_a_rest_begins_at_the_common_start_and_has_its_length(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meter = Meter()
+    host = resting(monkeypatch, meter, rest_ns=SECOND // 10)
+    assert host.title == "no I/O for 100ms" and host.trace_records is None
+    host.claim()
+    start_ns = time.monotonic_ns() + SECOND // 10
+    host.arm(start_ns)
+    ended = host.follow()
+    done = rested_of(ended).idle
+    assert done is not None and ended.code == ExitCode.OK
+    assert start_ns <= ended.started_mono_ns <= done.start_ns
+    assert meter.spans == [(done.start_ns, done.end_ns)]
+    assert done.end_ns - done.start_ns == done.length_ns == SECOND // 10
+    assert [target.path for target in done.targets] == ["/dev/fake0"]
+    assert meter.is_closed and host.outstanding() == 0 and kernel.calls == []
+
+
+@pytest.mark.parametrize("when", ["before its start", "while it rests"])
+def test_a_rest_that_is_stopped_has_no_power(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    meter = Meter()
+    host = resting(monkeypatch, meter, rest_ns=3600 * SECOND)
+    host.arm(time.monotonic_ns() + (3600 * SECOND if when == "before its start" else 0))
+    if when == "before its start":
+        assert not host.call_off()
+    else:
+        monkeypatch.setattr(meter, "follow", lambda *span: host.stop())
+    ended = host.follow()
+    assert (ended.code, ended.text) == (ExitCode.INTERRUPTED, "the rest was stopped early")
+    assert rested_of(ended).idle is None and not meter.spans and meter.is_closed
+
+
+def test_a_rest_that_is_abandoned_closes_its_meter(
+    kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meter = Meter()
+    host = resting(monkeypatch, meter, rest_ns=SECOND)
+    host.abandon()
+    host.abandon()
+    assert meter.is_closed
+
+
+def test_a_rest_without_power_says_why(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span, "connect", lambda *wishes: (None, "power not measured: no feed"))
+    host = duty.Rest(asked(rest_ns=3600 * SECOND))
+    host.arm(time.monotonic_ns())
+    told = rested_of(host.follow())
+    assert told.idle is not None and told.idle.power is None
+    assert told.missing == "power not measured: no feed"

@@ -27,6 +27,7 @@ from spekctl.fleet import clock, member, selector, wire
 from spekctl.fleet.clock import Distance
 from spekctl.fleet.wire import Phase
 from spekctl.kernel.records import RunState
+from spekctl.power import span
 from spekctl.run import ending
 from spekctl.workload import file, override
 
@@ -84,6 +85,19 @@ def test_it_says_whether_it_knows_what_is_on_a_device(
     described = rig.ask("describe", wire.Describe(["wwn:naa.1"], "client"), wire.Described)
     (seen,) = described.devices
     assert (seen.unread, seen.data) == (unread, data or [])
+
+
+def test_a_rest_whose_feeds_are_not_open_gives_the_devices_back(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(*wishes: object) -> Any:
+        raise UsageError("no power feed is called psu")
+
+    monkeypatch.setattr(span, "connect", connect)
+    with pytest.raises(SpekError, match="no power feed is called psu"):
+        rig.claim(rest_ns=10**9, holds="read", power_feeds=["psu"])
+    assert rig.member.phase is Phase.RELEASED
+    assert rig.kernel.claim_calls()[-1] == "claim-del"
 
 
 def test_a_large_result_is_given_in_pieces(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
