@@ -112,6 +112,10 @@ class Hosts(Protocol):
         """Time without I/O, with the power of all of them; None if the user ended it. @request: a
         step that they could carry out."""
 
+    def keep(self, outcome: Path) -> None:
+        """Write what the last step or rest has beside its outcome, which is in the file @outcome,
+        into files beside that. SpekError for what cannot be written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tools:
@@ -341,6 +345,8 @@ class Campaign(ABC, Generic[StepT, DoneT]):
         result = structs.replace(result, site_minute=self.first_minute)
         if self.folder is not None:
             idle.save(self.folder, result)
+            if self.hosts is not None:
+                self.hosts.keep(self.folder / idle.FILE)
         self.rest = result
         return True
 
@@ -441,6 +447,8 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             idle.save(self.folder, outcome, name)
         else:
             files.write(self.folder / name, files.encode(outcome))
+        if self.hosts is not None:
+            self.hosts.keep(self.folder / name)
         return name
 
     def digits(self) -> int:

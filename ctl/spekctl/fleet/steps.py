@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -44,6 +45,7 @@ class FleetSteps:
         self._lost = ""
         self._has_data_errors = False
         self._strayed: list[str] = []
+        self._last: Outcome | None = None  # the last step or rest, until it is kept
         # In the order of the plan, in which shared devices are dealt out.
         self._seen = {
             name: list(part.described.devices)
@@ -197,6 +199,18 @@ class FleetSteps:
                 self._coordinator.view.note(f"{name}: {each.missing}")
         return rests.together(known, clock.distance().mono_ns(outcome.start_real_ns))
 
+    def keep(self, outcome: Path) -> None:
+        """Write the samples of targets in the last step or rest beside its @outcome. SpekError for
+        those that cannot be written; the others are."""
+        last, self._last = self._last, None
+        if last is None:
+            return
+        kept = results.write_reports(last, outcome)
+        if kept.failures:
+            first, *more = kept.failures
+            first.say("; ".join([first.message, *(each.message for each in more)]))
+            raise first
+
     def _carry_out(self, plan: Plan) -> Outcome:
         """One run of the hosts, from their claim or the next step on it to their results."""
         coordinator = self._coordinator
@@ -213,7 +227,7 @@ class FleetSteps:
         coordinator.collect()
         # Large results take longer to merge and to write than hosts wait for a question.
         self._leash.hold()
-        outcome = coordinator.outcome()
+        outcome = self._last = coordinator.outcome()
         if outcome.losses:
             self._lost = outcome.text
         if outcome.code is ExitCode.DATA_ERRORS:
