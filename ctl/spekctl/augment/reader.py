@@ -65,7 +65,7 @@ class Reader(Closing):
             ]
 
     def each(self, first: int, count: int) -> list[bytes | None]:
-        """As blocks(), but None for each block that cannot be read, alone and twice: what kept the
+        """As blocks(), but None for each block that cannot be read by block() either: what kept the
         device from it may be over."""
         try:
             read: list[bytes | None] = [*self.blocks(first, count)]
@@ -74,9 +74,16 @@ class Reader(Closing):
         end = min(first + count, self.count)
         return read + [self._singly(block) for block in range(first + len(read), end)]
 
-    def _singly(self, block: int) -> bytes | None:
-        for _ in range(2):
-            with contextlib.suppress(SpekError):
-                if read := self.blocks(block, 1):
-                    return read[0]
+    def block(self, number: int) -> bytes:
+        """A block, read a second time if the first fails, as the module reads it. Empty beyond the
+        end of the device; SpekError if both fail."""
+        try:
+            read = self.blocks(number, 1)
+        except SpekError:
+            read = self.blocks(number, 1)
+        return b"".join(read)
+
+    def _singly(self, number: int) -> bytes | None:
+        with contextlib.suppress(SpekError):
+            return self.block(number) or None
         return None

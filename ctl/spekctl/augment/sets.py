@@ -108,13 +108,13 @@ def read(path: str, reader: Reader) -> Part | None:
 
 
 def _superblocks(reader: Reader) -> list[bytes]:
-    """Both places, one by one: a torn write may have left one that cannot be read. Empty where
-    there is nothing to read."""
+    """Both places, one by one, each as often as the module reads it: a torn write may have left one
+    that cannot be read. Empty where there is nothing to read."""
     blocks = []
     failures = []
     for place in range(SUPERBLOCKS):
         try:
-            blocks.append(b"".join(reader.blocks(place, 1)))
+            blocks.append(reader.block(place))
         except SpekError as error:
             failures.append(error)
             blocks.append(b"")

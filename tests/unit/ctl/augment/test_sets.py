@@ -69,6 +69,17 @@ def test_a_superblock_that_cannot_be_read_leaves_the_older_copy(
         parts_of([images.path(0)])
 
 
+@pytest.mark.parametrize(("failures", "newest"), [(1, 2), (2, 1)])
+def test_a_superblock_is_read_twice_as_by_the_module(
+    images: Images, monkeypatch: pytest.MonkeyPatch, failures: int, newest: int
+) -> None:
+    """Else what the module attaches would be a device that misses its newest superblock here."""
+    images.superblock(0, 0, version=2)
+    make_unreadable(monkeypatch, (images.path(0), 0), times=failures)
+    (part,) = parts_of([images.path(0)])
+    assert part.newest.version == newest
+
+
 def test_another_version_of_the_format_is_no_missing_superblock(images: Images) -> None:
     """A user who takes it for none may write over a log that has not been destaged."""
     for place in (0, 1):
