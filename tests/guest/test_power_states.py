@@ -296,7 +296,7 @@ def spent_s(before: StatsInfo, after: StatsInfo, condition: str) -> float:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Look, int]]:
     """Looks at disks so far, each with the commands that it took."""
     noted: list[tuple[Look, int]] = []
-    look = Observer.look
+    look, glance = Observer.look, Observer.glance
 
     def noting(observer: Observer) -> Look:
         before = observer.commands
@@ -304,7 +304,15 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Look, int]]:
         noted.append((result, observer.commands - before))
         return result
 
+    def glancing(observer: Observer) -> Look | None:
+        before = observer.commands
+        result = glance(observer)
+        if result is not None:
+            noted.append((result, observer.commands - before))
+        return result
+
     monkeypatch.setattr(Observer, "look", noting)
+    monkeypatch.setattr(Observer, "glance", glancing)
     return noted
 
 

@@ -42,6 +42,18 @@ class Course:
         """Look once; the change since the look before, if there is one."""
         return self.add(self.observer.look())
 
+    def glance(self) -> bool:
+        """Take it into account if the disk is active by I/O alone. Return: whether it is."""
+        look = self.observer.glance()
+        if look is not None:
+            self.add(look)
+        return look is not None
+
+    def is_due(self, interval_ns: int) -> bool:
+        """Nothing has been seen of the disk for this time."""
+        last = self.observer.last
+        return last is None or self.observer.clock() - last.at_ns >= interval_ns
+
     def add(self, look: Look) -> StateChange | None:
         """Take a look into account."""
         before, self._previous = self._previous, look

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Power states of disks beside a run or a probe.
 
-A disk at work is not asked (power/look.py), so that the run is not disturbed; one that rests gets
-one command for each look.
+A disk at work is not asked, so that the run is not disturbed: a command that is not queued would
+have to wait for all that are. The kernel's counters of I/O say that it is active, and are read
+every second. A disk without I/O gets one command for each look, before the start and after the end
+too; power/look.py has the order of questions.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from spekctl.run import rounds
 from spekctl.run.collector import Claimed, Collector, Ended, Sections
 from spekctl.run.rounds import Rounds
 
+# Between two glances, which send nothing.
+GLANCE_NS = 10**9
 _HIDDEN = (
     "power states: the counters of the disks do not have I/O of the back end scsi, so that active"
     " and idle are not told apart"
@@ -45,7 +49,12 @@ class Looks:
         self._devices = devices
         self._find = find
         self._courses: list[Course] = []
-        self._rounds = Rounds(self._look, interval_ns, "power states")
+        self._is_first = True
+        self._is_last = False
+        tick_ns = min(interval_ns, GLANCE_NS)
+        # The last tick may have looked at a disk a moment later than this one does.
+        self._due_ns = interval_ns - tick_ns // 2
+        self._rounds = Rounds(self._look, tick_ns, "power states")
 
     @property
     def trouble(self) -> str:
@@ -77,15 +86,21 @@ class Looks:
         self.close()
 
     def _look(self) -> None:
+        is_beside = not self._is_first and not self._is_last
         for each in self._courses:
+            if is_beside and (each.glance() or not each.is_due(self._due_ns)):
+                continue
             each.look()
+        self._is_first = False
 
     def end(self) -> None:
         """Look for the last time."""
+        self._is_last = True
         self._rounds.end()
 
     def close(self) -> None:
         """End the thread, unless a disk holds it up."""
+        self._is_last = True
         self._rounds.close()
 
     def states(self) -> list[DiskStates]:

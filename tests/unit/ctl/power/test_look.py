@@ -89,6 +89,33 @@ def test_a_disk_at_work_is_not_asked(rig: Rig) -> None:
     assert rig.observer.commands == 2
 
 
+def test_a_glance_sees_io_and_sends_nothing(rig: Rig) -> None:
+    assert rig.observer.glance() is None
+    assert rig.look() == (PowerState.IDLE, Basis.COMMAND)
+    assert rig.observer.glance() is None
+    for completed, in_flight in ((1, 0), (1, 3), (2, 0)):
+        rig.now_ns += RECENT_NS
+        rig.fake.io(completed, in_flight)
+        seen = rig.observer.glance()
+        assert seen is not None and seen.at_ns == rig.now_ns
+        assert (seen.state, seen.basis, seen.io) == (PowerState.ACTIVE, Basis.IO, True)
+    assert rig.observer.commands == 1
+
+
+def test_a_glance_does_not_say_that_a_disk_is_up(rig: Rig) -> None:
+    """What it does not say is left for the next look."""
+    rig.answers(polled(0x5E, 2))
+    assert rig.look() == (PowerState.STANDBY, Basis.COMMAND)
+    rig.fake.io(1)
+    assert rig.observer.glance() is None
+    rig.answers(ACTIVE_SENSE)
+    assert rig.look() == (PowerState.ACTIVE, Basis.COMMAND)
+    rig.now_ns += RECENT_NS + 1
+    rig.fake.io(2)
+    assert rig.observer.glance() is None
+    assert rig.seen().io
+
+
 def test_after_a_long_time_old_io_does_not_count(rig: Rig) -> None:
     """The disk's own timer may have stopped it since."""
     assert rig.look() == (PowerState.IDLE, Basis.COMMAND)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import threading
 from collections.abc import Sequence
@@ -24,7 +25,8 @@ from spekctl.kernel.gen.spek_records import Backend
 from spekctl.kernel.records import RunInfo, TargetInfo
 from spekctl.power import course, disk
 from spekctl.power.course import Course
-from spekctl.power.look import Observer
+from spekctl.power.disk import Counters
+from spekctl.power.look import RECENT_NS, Observer
 from spekctl.power.passthrough import ScsiReply
 from spekctl.run import disk_looks, rounds
 from spekctl.run.collector import Claimed, Ended, Sections
@@ -82,6 +84,44 @@ def test_a_short_run_has_two_looks(rig: Rig) -> None:
     sections = rig.conclude()
     assert sections.power_states is not None
     assert sections.power_states[0].looks == 2
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_looks, "GLANCE_NS", MS)
+
+
+class Slow:
+    """A clock that is a second later at each reading."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+
+    def __call__(self) -> int:
+        self.now_ns += 10**9
+        return self.now_ns
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_disk_at_work_is_not_asked_however_rare_the_looks_are(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looks alone would be so far apart that I/O between them does not show a disk to be up."""
+    rig.channel.scsi_answer = lambda cdb: polled(0, 0)
+    clock, ios = Slow(), itertools.count()
+    observer = Observer(rig.fake.disk, rig.channel.open, clock)
+    monkeypatch.setattr(disk, "counters_of", lambda each: Counters(next(ios), 0))
+    rig.looks = DiskLooks(
+        [rig.fake.device], 3 * RECENT_NS, lambda devices: [course.of_disk(observer)]
+    )
+    rig.arm()
+    assert observer.commands == 1
+    eventually(lambda: clock.now_ns > 10 * RECENT_NS, "it does not look again")
+    sections = rig.conclude()
+    assert sections.power_states is not None
+    (part,) = sections.power_states
+    assert part.looks > 10 and part.changes[-1].state is PowerState.ACTIVE
+    assert part.commands == 1
 
 
 def test_a_disk_that_does_not_answer_holds_up_nobody(
