@@ -298,9 +298,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Look, int]]:
     noted: list[tuple[Look, int]] = []
     look, glance = Observer.look, Observer.glance
 
-    def noting(observer: Observer) -> Look:
+    def noting(observer: Observer, spared: str = "") -> Look:
         before = observer.commands
-        result = look(observer)
+        result = look(observer, spared)
         noted.append((result, observer.commands - before))
         return result
 
@@ -409,6 +409,28 @@ def test_a_run_has_the_power_states_of_its_disk(
     ]
     assert at_work and not any(at_work)
     assert "power states of the disks" in printed
+
+
+def test_a_run_asks_its_disk_as_often_as_it_says(
+    drives: Drives, spek_module: Path, tmp_path: Path
+) -> None:
+    """Looks are part of every run: what they have sent is in its result."""
+    path = tmp_path / "run.json"
+    with modelled(drives) as on, events("scsi") as seen:
+        before = drives.stats(on.drive)
+        words = ["run", "random-read-4k", "--device", on.node, "--time", "3s", "-o", str(path)]
+        assert cli.run([*words, "--progress", "none"]) == ExitCode.OK
+        assert drives.stats(on.drive).starts == before.starts
+        asked = sent(seen, on)[REQUEST_SENSE]
+        states = load_result(path).power_states
+        assert states is not None
+        (part,) = states
+        assert part.commands == asked
+        assert part.seconds[PowerState.ACTIVE] > 0
+
+        assert cli.run([*words, "--progress", "none", "--power-states", "off"]) == ExitCode.OK
+        assert load_result(path).power_states is None
+        assert sent(seen, on)[REQUEST_SENSE] == asked
 
 
 def test_samples_of_the_prober_have_the_power_states_of_idle_disks(

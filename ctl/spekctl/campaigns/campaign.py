@@ -11,6 +11,7 @@ memory but its state.
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -33,6 +34,7 @@ from spekctl.documents.result_parts import Environment
 from spekctl.errors import SpekError, UsageError
 from spekctl.kernel.client import Kernel
 from spekctl.power import site
+from spekctl.power.course import BESIDE_LOADS, Pace
 from spekctl.power.meter import PowerOptions
 from spekctl.power.site import SiteWish
 from spekctl.power.span import SpanMeter
@@ -164,6 +166,7 @@ class Campaign(ABC, Generic[StepT, DoneT]):
     destroy: Sequence[str] = ()
     prober_ns: int | None = None
     power: PowerOptions | None = None
+    power_states: Pace | None = BESIDE_LOADS
     hosts: Hosts | None = None  # None: this machine
     idle_ns: int = 0  # length of an idle test before everything else; 0: none
     rest: Idle | None = None  # that test
@@ -402,8 +405,9 @@ class Campaign(ABC, Generic[StepT, DoneT]):
             result = self.hosts.measure(request)
         else:
             assert tools.kernel is not None
+            looked_at = dataclasses.replace(request, power_states=self.power_states)
             result = measure(
-                *(tools.kernel, request, tools.view, tools.interrupts),
+                *(tools.kernel, looked_at, tools.view, tools.interrupts),
                 *(self.prober_ns, self.power, held),
             )
         if not self.targets:

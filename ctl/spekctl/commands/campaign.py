@@ -106,6 +106,7 @@ class CampaignOptions:
     no_prober: bool
     power_feeds: tuple[str, ...]
     power_baseline: str | None
+    power_states: str | None
     as_json: bool
     progress: str
     write: bool = False
@@ -127,6 +128,7 @@ class CampaignOptions:
             "destroy": self.destroy,
             "prober_ns": None if self.no_prober else self.prober_ns,
             "power": measuring.power_of(self.power_feeds, self.power_baseline, self.no_prober),
+            "power_states": measuring.pace_of(self.power_states),
         }
 
     def benchmark(

@@ -31,6 +31,7 @@ OF_PLAN = {
     "no_prober": "write no-prober in [fleet.options]",
     "power_feeds": "write power_feeds in [[host]]",
     "power_baseline": "each host's power is measured by itself",
+    "power_states": "write power-states in [fleet.options]",
 }
 
 hosts_options = options.together(

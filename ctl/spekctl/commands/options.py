@@ -766,11 +766,9 @@ destroy = click.option(
     help="With --write: overwrite the device with this serial number or WWN although it holds data."
     " `spekctl devices` lists them (MAJ:MIN/DISKSEQ for devices without a unique one). Repeatable.",
 )
-prober_interval, no_prober, power_feed, power_baseline, heat_map, log, log_buffer = map(
-    _option, MEASURING.values()
-)
+*_metering, heat_map, log, log_buffer = map(_option, MEASURING.values())
 # What is measured beside the I/Os.
-metering = together(prober_interval, no_prober, power_feed, power_baseline)
+metering = together(*_metering)
 
 
 progress = click.option(

@@ -170,7 +170,7 @@ def start(
 def _looks(interval_ns: int | None, paths: tuple[str, ...]) -> Looks | None:
     """The looks at power states that are wanted, if any are."""
     from spekctl.block import device
-    from spekctl.power.course import LEAST_NS
+    from spekctl.power.course import LEAST_NS, Pace
     from spekctl.run.disk_looks import Looks
 
     if interval_ns is None:
@@ -182,7 +182,7 @@ def _looks(interval_ns: int | None, paths: tuple[str, ...]) -> Looks | None:
     devices = [device.find(path) for path in paths] if paths else list(device.every())
     if not devices:
         raise UsageError("--power-states: this machine has no disk")
-    return Looks(devices, interval_ns)
+    return Looks(devices, Pace(interval_ns))
 
 
 def _sample(

@@ -146,13 +146,6 @@ Examples:
 @options.result("Write the result as JSON to FILE.")
 @options.exports
 @options.heat_map
-@click.option(
-    "--power-states",
-    "power_states_ns",
-    type=options.DURATION_WITH_UNIT,
-    help="Look at the power states of the disks with this time between two looks, 100ms at least;"
-    " see `spekctl power states`. Of RAID and volumes, the disks below.",
-)
 @options.log
 @options.log_buffer
 @options.as_json("Result")
@@ -486,7 +479,7 @@ def _prepared(workload: WorkloadFile, asked: RunOptions) -> Request:
         raise UsageError("--csv writes report intervals; --interval 0 has none")
     histograms = asked.exports.fio_logs is not None
     wanted = measuring.with_slices(wanted, asked.measuring.heat_map, histograms)
-    wanted = measuring.with_power_states(wanted, asked.power_states_ns)
+    wanted = measuring.with_power_states(wanted, asked.measuring.power_states)
     command = _with_words(wanted.command, asked.taken)
     return dataclasses.replace(wanted, start_at=asked.start_at, command=command)
 
@@ -608,7 +601,7 @@ def _check_detached(asked: RunOptions) -> None:
     source = click.get_current_context().get_parameter_source("prober_ns")
     for option, given in (
         ("--heat-map", asked.measuring.heat_map),
-        ("--power-states", asked.power_states_ns is not None),
+        ("--power-states", asked.measuring.power_states not in (None, "off")),
         ("--log", asked.measuring.log is not None),
         ("--output", asked.output is not None),
         *asked.exports.files(),

@@ -23,7 +23,6 @@ _NOT_OF_FLEETS = {
     **dict.fromkeys(("verify_state", "state_on", "state_apart"), _STATE),
     "detach": "hosts end their runs with the controller",
     "start_at": "the controller sets the start, once all hosts are ready",
-    "power_states_ns": "power states are those of one machine's disks",
     "heat_map": "write heat-map in [fleet.options]",
     "log": "write log in the plan's options, and use `spekctl fleet run`",
     "log_buffer": "write log-buffer in the plan's options, and use `spekctl fleet run`",

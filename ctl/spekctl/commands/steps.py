@@ -43,7 +43,6 @@ class RunOptions:
     state_on: str | None
     state_apart: bool
     start_at: StartAt | None
-    power_states_ns: int | None
     taken: tuple[str, ...] = ()  # words of a command line, from the file of another program
     sources: tuple[Path, ...] = ()  # files that the workload may come from
 

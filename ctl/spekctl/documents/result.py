@@ -95,7 +95,7 @@ class Result(Document, frozen=True, kw_only=True, tag=Kind.RESULT.value):
         list[DiskStates] | None,
         Meta(
             description="Disks of the targets, from before the start until after the end; null:"
-            " without --power-states."
+            " none of them can be asked, or the run was detached, or --power-states is off."
         ),
     ] = None
     nvme: Annotated[

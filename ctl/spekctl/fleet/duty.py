@@ -369,6 +369,7 @@ def request_of(asked: Claim, rights: Rights) -> tuple[job.Request, options.Measu
     files.check_writable(wish.log, streams=False)
     place = FilePlace(wish.log) if wish.log is not None else None
     wanted = measuring.with_log(wanted, place, wish.log_buffer)
+    wanted = measuring.with_power_states(wanted, wish.power_states)
     return measuring.with_slices(wanted, wish.heat_map), wish
 
 

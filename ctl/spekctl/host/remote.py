@@ -12,6 +12,7 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spekctl.block.device import Device
@@ -29,6 +30,7 @@ from spekctl.run.rights import Looked, Overwriting, Rights
 
 if TYPE_CHECKING:
     from spekctl.block.opening import Number
+    from spekctl.power.look import Told
     from spekctl.power.nvme_log import Asked
     from spekctl.power.passthrough import NvmeReply
 
@@ -124,6 +126,16 @@ class Remote(Rights):
             what=str(asked),
         )
         return NvmeReply(*told)
+
+    def power_asker(self, disk: Device) -> Callable[[], Told] | None:
+        return partial(self._ask_power, disk)
+
+    def _ask_power(self, disk: Device) -> Told:
+        from spekctl.documents.disk_states import Basis, PowerState
+
+        answer = tuple[PowerState, Basis, str, int]
+        told: Told = self.helper.ask("power-state", answer, major=disk.major, minor=disk.minor)
+        return told
 
     def candidates(self) -> list[Candidate]:
         listed: list[Candidate] = self.helper.ask("devices", list[Candidate])

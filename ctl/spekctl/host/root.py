@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The part with root's rights: passes commands on to the modules of spek, checks what may be
-overwritten, reads the kernel's logs, asks NVMe controllers for theirs and lists devices.
+overwritten, reads the kernel's logs, asks NVMe controllers for theirs and disks for their power
+states, and lists devices.
 
 Its peer has no rights. It parses workloads and makes results; what comes from it is numbers, which
 are decoded by the modules' contract before they are passed on. A run of this host is one that was
@@ -23,7 +24,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from enum import IntEnum
 from io import FileIO
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from spekctl.block import device as block_device
 from spekctl.block import zones
@@ -33,6 +34,7 @@ from spekctl.host.peer import Peer
 from spekctl.host.wire import (
     AnyRequest,
     Ask,
+    AskPower,
     Check,
     Close,
     CloseLog,
@@ -57,6 +59,9 @@ from spekctl.log import buffer
 from spekctl.power import nvme_log
 from spekctl.run import candidates, rights
 from spekctl.run.rights import Looked
+
+if TYPE_CHECKING:
+    from spekctl.power.look import Told
 
 # For runs to end after the input has; then the kernel ends them, as their sockets close.
 FAREWELL_S = 30.0
@@ -174,7 +179,8 @@ class Root:
         self._opening: dict[tuple[str, int], int] = {}
         # Numbers of devices that it has, with their diskseq.
         self._claimed: dict[tuple[int, int], int] = {}
-        self._disks: dict[tuple[int, int], block_device.Device] = {}  # NVMe ones of these
+        # Disks that were asked: of these, or below.
+        self._disks: dict[tuple[int, int], block_device.Device] = {}
         self._looked: dict[int, Looked] = {}  # by claim
         self._is_closing = False
         self._checks = threading.BoundedSemaphore(WAITING_MAX)
@@ -208,7 +214,7 @@ class Root:
     def _receive(self, asked: AnyRequest) -> None:
         """In the thread that reads: give a request to its lane."""
         try:
-            if isinstance(asked, Look | Check | Zones | Nvme):
+            if isinstance(asked, Look | Check | Zones | Nvme | AskPower):
                 self._check_beside(asked)
                 return
             self._lane_of(asked).put(lambda: self._answer(asked))
@@ -235,7 +241,7 @@ class Root:
             self._lanes[key] = _Lane(f"host-{key}")
         return self._lanes[key]
 
-    def _check_beside(self, asked: Look | Check | Zones | Nvme) -> None:
+    def _check_beside(self, asked: Look | Check | Zones | Nvme | AskPower) -> None:
         """Answer in a thread of its own: a check that hangs must hold up no other, and not keep its
         run from being deleted."""
         if not self._checks.acquire(blocking=False):
@@ -270,6 +276,8 @@ class Root:
                 return self._zones(asked)
             case Nvme():
                 return self._nvme(asked)
+            case AskPower():
+                return self._power_state(asked)
             case ReadLog():
                 return self._read_log(asked)
             case CloseLog():
@@ -477,7 +485,19 @@ class Root:
     def _nvme(self, asked: Nvme) -> tuple[int, int, bytes, int]:
         if asked.what not in set(nvme_log.Asked):
             raise UsageError(f"an NVMe controller is not asked for '{asked.what}' here")
-        number = asked.major, asked.minor
+        disk = self._disk_below((asked.major, asked.minor))
+        controller = asked.controller_major, asked.controller_minor
+        reply = nvme_log.ask_disk(disk, controller, nvme_log.Asked(asked.what))
+        return reply.status, reply.result, reply.data, reply.spent_ns
+
+    def _power_state(self, asked: AskPower) -> Told:
+        from spekctl.power import disk, look
+
+        below = self._disk_below((asked.major, asked.minor))
+        return look.Observer(disk.of_device(below)).answer()
+
+    def _disk_below(self, number: tuple[int, int]) -> block_device.Device:
+        """The disk with this number that a device of a run or claim is or lies on."""
         with self._lock:
             # The disk itself may be one of them; else it is below one.
             claimed = sorted(self._claimed.items(), key=lambda each: each[0] != number)
@@ -495,14 +515,12 @@ class Root:
                 disk = nvme_log.below_any([device], number)
         if disk is None:
             raise NotFoundError(
-                f"device {asked.major}:{asked.minor} is below no device that was in a run or claim"
+                f"device {number[0]}:{number[1]} is below no device that was in a run or claim"
                 " of this host"
             )
         with self._lock:
             self._disks[number] = disk
-        controller = asked.controller_major, asked.controller_minor
-        reply = nvme_log.ask_disk(disk, controller, nvme_log.Asked(asked.what))
-        return reply.status, reply.result, reply.data, reply.spent_ns
+        return disk
 
     def _get(self, run: int) -> Any:
         kernel = self._connect()

@@ -252,6 +252,7 @@ class Host:
             place = LogEvents(self._peer, wish.log.name)
         load_request = measuring.with_log(load_request, place, wish.log_buffer)
         load_request = dataclasses.replace(load_request, rights=self._rights)
+        load_request = measuring.with_power_states(load_request, wish.power_states)
         return measuring.with_slices(load_request, wish.heat_map), wish, power
 
     def _carry_out(

@@ -109,6 +109,15 @@ class Nvme(Request, frozen=True, tag="nvme"):
     what: str
 
 
+class AskPower(Request, frozen=True, tag="power-state"):
+    """power-state: asks a disk for its power state by a command that does not wake it, as
+    `spekctl power states` does, unless the kernel has suspended it or is to; a disk as of nvme.
+    Answers with the state, by what it is known, a detail, and the number of commands sent."""
+
+    major: _Number
+    minor: _Number
+
+
 class ReadLog(Request, frozen=True, tag="read-log"):
     """read-log: the next records of a worker of a run; answers with at most @size bytes."""
 
@@ -129,7 +138,18 @@ class Stop(Request, frozen=True, tag="stop"):
 
 
 AnyRequest: TypeAlias = (
-    ListDevices | Open | Ask | Close | Look | Check | Zones | Nvme | ReadLog | CloseLog | Stop
+    ListDevices
+    | Open
+    | Ask
+    | Close
+    | Look
+    | Check
+    | Zones
+    | Nvme
+    | AskPower
+    | ReadLog
+    | CloseLog
+    | Stop
 )
 
 

@@ -18,6 +18,24 @@ from spekctl.power.look import Look, Observer
 LEAST_NS = 10**8
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How disks are looked at beside a load.
+
+    @interval_ns: a disk without I/O for this time is looked at
+    @is_sparing: in mid-run, no command is sent to a disk that may draw more power or wake because
+        of it (disk.risk_of_commands()), and disks that cannot be asked at all are left out
+    """
+
+    interval_ns: int
+    is_sparing: bool = False
+
+
+# Of every run: less than look.RECENT_NS, so that a disk that was asked counts as up at the next
+# look.
+BESIDE_LOADS = Pace(5 * 10**9, is_sparing=True)
+
+
 @dataclass(slots=True)
 class Course:
     """What the looks at one disk add up to."""
@@ -38,9 +56,9 @@ class Course:
         """The disk."""
         return self.observer.disk
 
-    def look(self) -> StateChange | None:
-        """Look once; the change since the look before, if there is one."""
-        return self.add(self.observer.look())
+    def look(self, spared: str = "") -> StateChange | None:
+        """Look once; the change since the look before, if there is one. @spared: see Observer."""
+        return self.add(self.observer.look(spared))
 
     def glance(self) -> bool:
         """Take it into account if the disk is active by I/O alone. Return: whether it is."""

@@ -145,6 +145,27 @@ def is_kernel_managed(disk: Disk) -> bool:
     return _text(folder / "control") == "auto" and status not in ("", "unsupported")
 
 
+def risk_of_commands(disk: Disk) -> str:
+    """Why a command may change the power that a disk draws, or wake it, although its standard says
+    that it does not; empty if nothing is known of its kind. A sentence for people."""
+    if disk.protocol is Protocol.NVME:
+        return "not asked in mid-run, as a command may end an autonomous power state"
+    if _is_on_usb(disk):
+        return "not asked in mid-run, as USB bridges are known that wake a disk for it"
+    return ""
+
+
+def _is_on_usb(disk: Disk) -> bool:
+    try:
+        place = (disk.device.sysfs / "device").resolve(strict=True)
+        return any(
+            (folder / "subsystem").exists() and (folder / "subsystem").resolve().name == "usb"
+            for folder in place.parents
+        )
+    except OSError:
+        return False
+
+
 def stops_on_suspend(disk: Disk) -> bool:
     """The kernel stops the spindle on runtime suspend. Before 6.6 one attribute said so for all
     kinds of suspend."""

@@ -37,6 +37,9 @@ from spekctl.power.passthrough import Channel, Node, Opener, ScsiReply
 RECENT_NS = 10 * 10**9
 _ATTENTIONS = 4
 
+# State, by what it is known, detail, and the commands that were sent for it.
+Told = tuple[PowerState, Basis, str, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -64,6 +67,10 @@ class Observer:
     open_node: Opener = Node
     clock: Callable[[], int] = time.monotonic_ns
     asleep_folder: Path = asleep.FOLDER
+    # I/O that has completed, or was in flight, and is not in the kernel's counters of the disk.
+    uncounted: Callable[[], int] = lambda: 0
+    # Asks in place of this process, which has no right to; None: this process asks.
+    ask_by: Callable[[], Told] | None = None
     commands: int = 0
     last: Look | None = None
     _counters: Counters | None = None
@@ -72,32 +79,41 @@ class Observer:
 
     def count(self) -> None:
         """Read the counters of I/O, so that the next look can tell active from idle."""
-        self._counters = disk.counters_of(self.disk)
+        self._counters = self._count()
+
+    def _count(self) -> Counters | None:
+        counters = disk.counters_of(self.disk)
+        if counters is None:
+            return None
+        return Counters(counters.completed + self.uncounted(), counters.in_flight)
 
     def glance(self) -> Look | None:
         """Look by the counters of I/O alone, which costs the disk nothing: active, or None if they
         do not say so. Frequent glances keep a disk at work from being asked, however rare the
         looks are."""
-        before, now = self._counters, disk.counters_of(self.disk)
+        before, now = self._counters, self._count()
         if not self._was_up() or not _shows_io(before, now):
             return None
         self._counters = now
         self.last = Look(self.clock(), PowerState.ACTIVE, Basis.IO, io=True)
         return self.last
 
-    def look(self) -> Look:
-        """Look once. The detail of an UNKNOWN state says why it is not known."""
-        before, now = self._counters, disk.counters_of(self.disk)
+    def look(self, spared: str = "") -> Look:
+        """Look once. The detail of an UNKNOWN state says why it is not known. @spared: why no
+        command may be sent; empty if one may."""
+        before, now = self._counters, self._count()
         io = _shows_io(before, now)
         can_tell = before is not None and now is not None
         self._counters = now
-        state, basis, detail = self._answer(now, io)
+        state, basis, detail = self._answer(now, io, spared)
         if state is PowerState.ACTIVE_OR_IDLE and basis is not Basis.SYSFS and can_tell:
             state = PowerState.ACTIVE if io else PowerState.IDLE
         self.last = Look(self.clock(), state, basis, detail, io)
         return self.last
 
-    def _answer(self, counters: Counters | None, io: bool) -> tuple[PowerState, Basis, str]:
+    def _answer(
+        self, counters: Counters | None, io: bool, spared: str
+    ) -> tuple[PowerState, Basis, str]:
         if not self.disk.device.sysfs.exists():
             return PowerState.UNKNOWN, Basis.NONE, "the disk is gone"
         # One that is swapped in the same slot has the same place in sysfs.
@@ -111,13 +127,23 @@ class Observer:
         if asleep.sleeps(self.disk, self.asleep_folder):
             return PowerState.SLEEP, Basis.RECORD, ""
         in_flight = counters is not None and counters.in_flight > 0
-        if in_flight or (io and (self._was_up() or self.disk.place is None)):
+        cannot_ask = self.disk.place is None or bool(spared)
+        if in_flight or (io and (self._was_up() or cannot_ask)):
             return PowerState.ACTIVE, Basis.IO, ""
         if disk.is_kernel_managed(self.disk):
             detail = "not asked, as a command would put off that the kernel suspends it"
             state = PowerState.ACTIVE if io else PowerState.ACTIVE_OR_IDLE
             return state, Basis.IO if io else Basis.SYSFS, detail
+        if spared:
+            return PowerState.UNKNOWN, Basis.NONE, spared
         return self._ask()
+
+    def answer(self) -> Told:
+        """What is known without I/O of it, for ask_by() of another process. The kernel is asked
+        again whether the disk may be: it may have suspended it meanwhile."""
+        before = self.commands
+        state, basis, detail = self._answer(None, False, "")
+        return state, basis, detail, self.commands - before
 
     def _was_up(self) -> bool:
         """It was awake at the look before, which is not long ago."""
@@ -136,6 +162,10 @@ class Observer:
         if scsi_state not in ("", "running"):
             return PowerState.UNKNOWN, Basis.NONE, f"not asked: the kernel calls it {scsi_state}"
         try:
+            if self.ask_by is not None:
+                state, basis, detail, commands = self.ask_by()
+                self.commands += commands
+                return state, basis, detail
             channel = self.open_node(place)
             try:
                 state, detail = self._answer_of(channel)

@@ -45,8 +45,8 @@ def of(request: Request, observers: Sequence[Collector] = ()) -> list[Collector]
         operations = [stream.operation for stream in request.config.streams]
         collectors.append(SlicesCollector(operations if request.service_slices else None))
     collectors += observers
-    if request.power_states_ns is not None:
-        collectors.append(DiskLooks(request.devices, request.power_states_ns))
+    if request.power_states is not None and request.devices:
+        collectors.append(DiskLooks(request.devices, request.power_states))
     if nvme_log.controllers(request.devices):
         collectors.append(NvmeReadings(request.devices, request.rights))
     if request.replay is not None:

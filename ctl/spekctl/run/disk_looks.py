@@ -14,20 +14,20 @@ from typing import Self
 
 from spekctl.block.device import Device
 from spekctl.documents.disk_states import DiskStates
-from spekctl.errors import SpekError
+from spekctl.errors import NotPermittedError, SpekError
 from spekctl.kernel.gen.spek_records import Backend
 from spekctl.power import course, disk
-from spekctl.power.course import Course
+from spekctl.power.course import BESIDE_LOADS, Course, Pace
 from spekctl.power.look import Observer
 from spekctl.run import rounds
-from spekctl.run.collector import Claimed, Collector, Ended, Sections
+from spekctl.run.collector import Claimed, Collector, Ended, Look, Sections
 from spekctl.run.rounds import Rounds
 
 # Between two glances, which send nothing.
 GLANCE_NS = 10**9
 _HIDDEN = (
-    "power states: the counters of the disks do not have I/O of the back end scsi, so that active"
-    " and idle are not told apart"
+    "power states: the counters of the disks do not have I/O of the back end scsi, and without"
+    " report intervals active and idle are not told apart"
 )
 
 
@@ -43,17 +43,21 @@ class Looks:
     def __init__(
         self,
         devices: Sequence[Device],
-        interval_ns: int,
+        pace: Pace,
         find: Callable[[Sequence[Device]], list[Course]] = courses_of,
     ) -> None:
         self._devices = devices
+        self._pace = pace
         self._find = find
         self._courses: list[Course] = []
+        # Why a disk gets no command in mid-run, or none at all, by its node.
+        self._spared: dict[str, str] = {}
+        self._denied: dict[str, str] = {}
         self._is_first = True
         self._is_last = False
-        tick_ns = min(interval_ns, GLANCE_NS)
+        tick_ns = min(pace.interval_ns, GLANCE_NS)
         # The last tick may have looked at a disk a moment later than this one does.
-        self._due_ns = interval_ns - tick_ns // 2
+        self._due_ns = pace.interval_ns - tick_ns // 2
         self._rounds = Rounds(self._look, tick_ns, "power states")
 
     @property
@@ -64,15 +68,31 @@ class Looks:
         failure = self._rounds.failure
         return f"power states: {failure}" if failure is not None else ""
 
+    def find(self) -> list[Course]:
+        """The disks, before the start."""
+        try:
+            self._courses = self._find(self._devices)
+        except SpekError:
+            # A disk may be going; that ends no run unless the looks are wanted.
+            if not self._pace.is_sparing:
+                raise
+        if self._pace.is_sparing:
+            self._courses = [each for each in self._courses if each.disk.place is not None]
+            self._spared = {
+                each.disk.node: disk.risk_of_commands(each.disk) for each in self._courses
+            }
+        return self._courses
+
     def start(self) -> None:
         """Look for the first time."""
-        self._courses = self._find(self._devices)
         for each in self._courses:
             each.observer.count()
-        self._rounds.start()
+        if self._courses or not self._pace.is_sparing:
+            self._rounds.start()
 
     def __enter__(self) -> Self:
         """Start; a failure of the first look is raised."""
+        self.find()
         self.start()
         failure = self._rounds.failure
         if failure is not None:
@@ -90,8 +110,19 @@ class Looks:
         for each in self._courses:
             if is_beside and (each.glance() or not each.is_due(self._due_ns)):
                 continue
-            each.look()
+            self._look_at(each, self._spared.get(each.disk.node, "") if is_beside else "")
         self._is_first = False
+
+    def _look_at(self, each: Course, spared: str) -> None:
+        node = each.disk.node
+        try:
+            each.look(self._denied.get(node, spared))
+        except NotPermittedError as error:
+            # Nobody has asked for these looks: what is known without a command is enough.
+            if not self._pace.is_sparing:
+                raise
+            self._denied[node] = error.message
+            each.look(error.message)
 
     def end(self) -> None:
         """Look for the last time."""
@@ -114,16 +145,37 @@ class DiskLooks(Collector):
     def __init__(
         self,
         devices: Sequence[Device],
-        interval_ns: int,
+        pace: Pace = BESIDE_LOADS,
         find: Callable[[Sequence[Device]], list[Course]] = courses_of,
     ) -> None:
-        self._looks = Looks(devices, interval_ns, find)
+        self._pace = pace
+        self._looks = Looks(devices, pace, find)
+        # I/O of the back end scsi, which the kernel's counters do not have: I/Os of intervals, and
+        # one for each time when there were some outstanding.
+        self._hidden_io = 0
 
     def arm(self, claimed: Claimed) -> str:
         """Look for the first time."""
+        info = claimed.info
+        courses = self._looks.find()
+        hidden = {
+            (target.major, target.minor)
+            for target in info.targets
+            if target.backend is Backend.SCSI
+        }
+        for each in courses:
+            device = each.disk.device
+            each.observer.ask_by = claimed.request.rights.power_asker(device)
+            if (device.major, device.minor) in hidden:
+                each.observer.uncounted = lambda: self._hidden_io
         self._looks.start()
-        hidden = any(target.backend is Backend.SCSI for target in claimed.info.targets)
-        return _HIDDEN if hidden else ""
+        # What is outstanding at a look alone would miss I/Os that are short.
+        return _HIDDEN if courses and hidden and not info.interval_ns else ""
+
+    def take(self, look: Look) -> None:
+        """Note I/O."""
+        self._hidden_io += look.info.outstanding > 0
+        self._hidden_io += sum(row.read.ios + row.write.ios for row in look.news)
 
     def trouble(self) -> str:
         """Why the looks ended before the run; empty if they did not."""
@@ -138,7 +190,8 @@ class DiskLooks(Collector):
         self.close()
         if self._looks.trouble:
             sections.remarks.append(self._looks.trouble)
-        sections.power_states = self._looks.states()
+        states = self._looks.states()
+        sections.power_states = None if self._pace.is_sparing and not states else states
 
     def close(self) -> None:
         """End the thread, unless a disk holds it up."""

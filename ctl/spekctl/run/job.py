@@ -14,6 +14,7 @@ from spekctl.block.device import Device
 from spekctl.block.zones import Zone
 from spekctl.errors import ExitCode
 from spekctl.log.place import Place
+from spekctl.power.course import BESIDE_LOADS, Pace
 from spekctl.run.rights import OWN, Rights
 from spekctl.run.start import StartAt
 from spekctl.workload.config import RunConfig
@@ -39,7 +40,7 @@ class Request:
     log: Place | None = None  # together with config.log_records
     slices: bool = False  # the result has response times over time
     service_slices: bool = False  # its slices have service times as well
-    power_states_ns: int | None = None  # time between two looks at the disks; None: no looks
+    power_states: Pace | None = BESIDE_LOADS  # of looks at the disks; None: no looks
     start_at: StartAt | None = None  # None: at once
     replay: Replay | None = None
     until: Steady | None = None

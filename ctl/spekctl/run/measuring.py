@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the options of measuring ask for: power, and a per-I/O log."""
+"""What the options of measuring ask for: power, power states of disks, and a per-I/O log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spekctl import files, units
 from spekctl.errors import UsageError
 from spekctl.log import recorder
 from spekctl.log.place import Place
-from spekctl.power.course import LEAST_NS
+from spekctl.power.course import BESIDE_LOADS, LEAST_NS, Pace
 from spekctl.power.meter import PowerOptions
 from spekctl.run.job import Request
 from spekctl.workload.options import Measuring
@@ -58,6 +58,7 @@ def check(wish: Measuring, feeds: tuple[str, ...], interval_ns: int) -> None:
     """Refuse what no machine makes valid: for runs on machines that have yet to be asked. @feeds:
     the power feeds that count; @interval_ns: the report interval."""
     power_of(feeds, wish.power_baseline, wish.no_prober, of_file=False)
+    pace_of(wish.power_states)
     _check_buffer(wish.log is not None, wish.log_buffer)
     _check_heat_map(wish.heat_map, interval_ns)
 
@@ -93,8 +94,23 @@ def with_slices(request: Request, wanted: bool, service: bool = False) -> Reques
     return dataclasses.replace(request, slices=wanted or service, service_slices=service)
 
 
-def with_power_states(request: Request, interval_ns: int | None) -> Request:
-    """The request with looks at its disks' power states; None: without."""
-    if interval_ns is not None and interval_ns < LEAST_NS:
+def pace_of(text: str | None) -> Pace | None:
+    """The looks at power states that --power-states asks for; None: no looks."""
+    if text is None:
+        return BESIDE_LOADS
+    if text == "off":
+        return None
+    try:
+        interval_ns = units.parse_duration_ns(text)
+    except UsageError:
+        raise UsageError(
+            f"--power-states: '{text}' is neither a time with its unit, such as 5s, nor off"
+        ) from None
+    if interval_ns < LEAST_NS:
         raise UsageError("--power-states must be at least 100ms")
-    return dataclasses.replace(request, power_states_ns=interval_ns)
+    return Pace(interval_ns)
+
+
+def with_power_states(request: Request, text: str | None) -> Request:
+    """The request with the looks at its disks' power states that --power-states asks for."""
+    return dataclasses.replace(request, power_states=pace_of(text))

@@ -23,6 +23,7 @@ from spekctl.run.candidates import Candidate
 
 if TYPE_CHECKING:
     from spekctl.block.opening import Number
+    from spekctl.power.look import Told
     from spekctl.power.nvme_log import Asked
     from spekctl.power.passthrough import NvmeReply
 
@@ -79,6 +80,11 @@ class Rights:
         from spekctl.power import nvme_log
 
         return nvme_log.ask_disk(disk, controller, asked)
+
+    def power_asker(self, disk: Device) -> Callable[[], Told] | None:
+        """What asks a disk for its power state in place of this process, a disk that a run is or
+        was on, or that its target lies on; None: this process may ask it."""
+        return None
 
     def open_log(self, info: RunInfo, worker: int) -> Buffer:
         """The log's records of a worker; a SpekError says why they cannot be read."""

@@ -372,6 +372,14 @@ class Measuring:
         " power of a result file, e.g. of an idle run.",
         metavar="W",
     )
+    power_states: str | None = _declare(
+        Kind.TEXT,
+        "Ask a disk for its power state when it has had no I/O for TIME, 100ms at least; of RAID"
+        " and volumes, the disks below. By default NVMe and USB disks, which a command may wake,"
+        " are asked before and after the run only. off asks none.",
+        metavar="TIME",
+        shown="5s",
+    )
     heat_map: bool = _declare(
         Kind.FLAG,
         "Keep the distribution of response times over time in the result, for a heat map in its"

@@ -28,6 +28,9 @@ from spekctl import cli
 from spekctl.block import blkid, safety
 from spekctl.commands import campaign
 from spekctl.errors import ExitCode, UsageError
+from spekctl.power.course import Pace
+from spekctl.run import collectors
+from spekctl.run.collector import Collector
 
 spekctl = pytest.fixture(caller)
 
@@ -130,6 +133,25 @@ def test_a_campaign_holds_its_devices_from_the_first_run_to_the_last(
     assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
     assert len(kernel.runs_seen) > 1
     check_one_claim(kernel)
+
+
+def test_a_campaign_looks_at_power_states_as_it_is_told(
+    spekctl: Spekctl,
+    planned: tuple[QueueKernel, tuple[str, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paces: list[Pace] = []
+
+    def looks(devices: object, pace: Pace) -> Collector:
+        paces.append(pace)
+        return Collector()
+
+    monkeypatch.setattr(collectors, "DiskLooks", looks)
+    kernel, words = planned
+    outcome = spekctl(*words, "--power-states", "2s")
+    assert outcome.code in (ExitCode.OK, ExitCode.LIMIT_MISSED), outcome.err
+    assert len(paces) == len(kernel.runs_seen)
+    assert set(paces) == {Pace(2 * 10**9)}
 
 
 @pytest.mark.parametrize("end", [campaign_command.fail_in_run, campaign_command.interrupt_in_run])

@@ -77,7 +77,7 @@ def test_power_states_of_all_disks_are_taken_beside_the_samples(
 def test_a_first_look_that_fails_starts_no_probe(
     spekctl: Spekctl, fake: FakeProber, standing: FakeDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(self: object) -> None:
+    def refuse(self: object, spared: str) -> None:
         raise NotPermittedError("only root may send commands to /dev/sg0")
 
     monkeypatch.setattr(Observer, "look", refuse)

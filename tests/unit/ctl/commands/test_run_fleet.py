@@ -87,7 +87,7 @@ def test_it_says_which_options_of_the_plan_do_not_count(dry: Spekctl) -> None:
         (("--state-on", "/dev/sdb"), "--state-on is not given with --fleet: states of blocks"),
         (("--detach",), "--detach is not given with --fleet: hosts end their runs with"),
         (("--start-at", "+5s"), "--start-at is not given with --fleet: the controller sets"),
-        (("--power-states", "1s"), "--power-states is not given with --fleet: power states are"),
+        (("--power-states", "1s"), "--power-states is not given with --fleet: write power-states"),
         (("--speed", "2"), "--speed is not given with --fleet: `spekctl fleet run` replays"),
     ],
 )

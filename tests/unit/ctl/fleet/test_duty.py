@@ -22,6 +22,7 @@ from spekctl.fleet import duty
 from spekctl.fleet.rests import Rested
 from spekctl.fleet.wire import Watched
 from spekctl.power import span
+from spekctl.power.course import BESIDE_LOADS
 from spekctl.power.meter import PowerOptions
 from spekctl.run import observe
 
@@ -57,6 +58,12 @@ def test_a_load_is_logged_where_it_runs(
         duty.request_of(asked(options={"log": "/nowhere/log"}), LentRights())
     with pytest.raises(UsageError, match="--log-buffer needs --log"):
         duty.request_of(asked(options={"log-buffer": "65536"}), LentRights())
+
+
+def test_a_host_looks_at_its_disks_unless_the_plan_says_off(kernel: FakeKernel) -> None:
+    for options, pace in (({}, BESIDE_LOADS), ({"power-states": "off"}, None)):
+        request, _ = duty.request_of(asked(options=options), LentRights())
+        assert request.power_states == pace
 
 
 def test_only_a_disk_that_has_changed_is_refused(

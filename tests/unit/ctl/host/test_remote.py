@@ -15,6 +15,7 @@ import pytest
 from lib.fakes.machine import disk
 
 from spekctl.block.zones import Zone, explained, offline
+from spekctl.documents.disk_states import Basis, PowerState
 from spekctl.errors import ExitCode, UsageError
 from spekctl.host import remote, wire
 from spekctl.host.client import HostError
@@ -219,6 +220,13 @@ def test_an_nvme_controller_is_asked_by_the_helper(lender: Any) -> None:
     numbers = {"major": 250, "minor": 0, "controller_major": 240, "controller_minor": 3}
     fields = {**numbers, "what": "health"}
     assert lender.helper.asked[-1] == ("nvme", fields)
+
+
+def test_a_disk_is_asked_for_its_power_state_by_the_helper(lender: Any) -> None:
+    told = (PowerState.STANDBY, Basis.COMMAND, "by timer", 1)
+    lender.helper.answers["power-state"] = told
+    assert lender.power_asker(disk())() == told
+    assert lender.helper.asked[-1] == ("power-state", {"major": 250, "minor": 0})
 
 
 def test_zones_that_a_helper_does_not_tell_cost_no_result(lender: Any) -> None:

@@ -13,12 +13,14 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from lib.ctl.host_peer import Peer
 from lib.ctl.verified import config_of
 from lib.fakes.kernel import FakeKernel
 from lib.fakes.machine import disk
 from lib.fakes.nvme_controller import Machine
+from lib.fakes.power_disk import FakeChannel, FakeDisk, polled
 from lib.waiting import LONG_S, eventually
 
 from spekctl.block import device as block_device
@@ -35,7 +37,7 @@ from spekctl.kernel.netlink import Refusal
 from spekctl.kernel.records import ClaimState, RunState
 from spekctl.log import buffer
 from spekctl.power import disk as power_disk
-from spekctl.power import nvme_log
+from spekctl.power import look, nvme_log
 from spekctl.power.disk import Disk, Protocol
 from spekctl.power.passthrough import NvmeReply
 from spekctl.run import candidates
@@ -475,6 +477,49 @@ def test_controllers_of_its_disks_are_asked_by_known_commands_only(
     ):
         assert "error" in peer.ask("nvme", **{**wish, **wrong})
     assert len(sent) == 3
+
+
+def test_a_disk_below_its_devices_is_asked_for_its_power_state(
+    peer: RootPeer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake = FakeDisk(tmp_path)
+    volume = msgspec.structs.replace(disk(diskseq=9), major=253, minor=0)
+    channel = FakeChannel(scsi_answer=lambda cdb: polled(0x5E, 2))
+    monkeypatch.setattr(look.Observer, "_ask", asking_by(channel))
+    monkeypatch.setattr(power_disk, "below", lambda device, roots: [fake.disk])
+    monkeypatch.setattr(block_device, "is_there", lambda device: True)
+    monkeypatch.setattr(
+        block_device,
+        "by_number",
+        lambda *number, **owners: volume if number == (253, 0) else None,
+    )
+    wish = {"major": 8, "minor": 0}
+    refusal = "device 8:0 is below no device that was in a run or claim of this host"
+    assert peer.ask("power-state", **wish)["error"]["text"] == refusal
+    assert channel.opens == 0
+    link = int(peer.ask("open", family="spek")["answer"])
+    targets = [{"major": 253, "minor": 0}]
+    peer.pass_on(link, spek, spek.Cmd.CLAIM_NEW, target=targets)
+    peer.hear_of(link, "claim", ClaimState.READY, targets)
+    assert peer.ask("power-state", **wish)["answer"] == ["standby", "command", "by timer", 1]
+    # The helper does not take its word for it that the disk may be asked.
+    fake.write("device/power/runtime_status", "suspended")
+    assert peer.ask("power-state", **wish)["answer"] == ["suspended", "sysfs", "", 0]
+    assert channel.opens == 1
+    for wrong in ({"minor": 1}, {"major": -1}, {"what": "sleep"}):
+        assert "error" in peer.ask("power-state", **{**wish, **wrong})
+    assert channel.opens == 1
+
+
+def asking_by(channel: FakeChannel) -> Callable[[look.Observer], object]:
+    """Observer._ask() by way of @channel."""
+    ask = look.Observer._ask
+
+    def asking(observer: look.Observer) -> object:
+        observer.open_node = channel.open
+        return ask(observer)
+
+    return asking
 
 
 def test_a_disk_with_an_unknown_user_is_not_written(

@@ -361,6 +361,11 @@ def test_a_run_ends_when_nobody_reads(kernel: FakeKernel) -> None:
             ExitCode.USAGE,
             "--power-baseline: '/etc/shadow' is not a power like",
         ),
+        (
+            {**JOB, "options": {"power-states": "often"}},
+            ExitCode.USAGE,
+            "--power-states: 'often' is neither a time with its unit",
+        ),
         ({**JOB, "destroy": ["S123"]}, ExitCode.USAGE, "--destroy needs --write as well"),
         (
             {**JOB, "destroy": ["S1"], "options": {"write": True}},

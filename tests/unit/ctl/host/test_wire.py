@@ -21,6 +21,7 @@ FIELDS: dict[str, dict[str, object]] = {
         **{"major": 259, "minor": 0, "controller_major": 240, "controller_minor": 0},
         "what": "health",
     },
+    "power-state": {"major": 8, "minor": 0},
     "read-log": {"run": 1, "worker": 0, "size": 5},
     "close-log": {"run": 1, "worker": 0},
 }

@@ -159,6 +159,23 @@ def test_a_controller_that_sleeps_counts_up_to_its_bus(fake: FakeDisk) -> None:
     assert disk.runtime_status(fake.disk) == "suspended"
 
 
+def test_commands_may_wake_nvme_disks_and_those_behind_usb_bridges(
+    fake: FakeDisk, tmp_path: Path
+) -> None:
+    assert disk.risk_of_commands(fake.disk) == ""
+    assert "autonomous" in disk.risk_of_commands(replace(fake.disk, protocol=Protocol.NVME))
+    for kind, risk in (("pci", ""), ("usb", "USB bridges")):
+        (tmp_path / "bus" / kind).mkdir(parents=True)
+        subsystem = fake.scsi.parent / "subsystem"
+        subsystem.unlink(missing_ok=True)
+        subsystem.symlink_to(tmp_path / "bus" / kind)
+        assert risk in disk.risk_of_commands(fake.disk)
+        assert bool(risk) == bool(disk.risk_of_commands(fake.disk))
+    # It has gone.
+    fake.sysfs.rename(fake.sysfs.with_name("gone"))
+    assert disk.risk_of_commands(fake.disk) == ""
+
+
 @pytest.mark.parametrize(
     ("control", "status", "managed"),
     [("auto", "active", True), ("on", "active", False), ("auto", "unsupported", False)],

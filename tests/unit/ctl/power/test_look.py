@@ -15,7 +15,7 @@ from spekctl.documents.disk_states import Basis, PowerState
 from spekctl.errors import NotPermittedError, SpekError
 from spekctl.power import asleep, ata, scsi
 from spekctl.power.disk import Protocol
-from spekctl.power.look import RECENT_NS, Look, Observer
+from spekctl.power.look import RECENT_NS, Look, Observer, Told
 from spekctl.power.passthrough import NvmeReply, ScsiReply
 
 ACTIVE_SENSE = polled(0, 0)
@@ -114,6 +114,52 @@ def test_a_glance_does_not_say_that_a_disk_is_up(rig: Rig) -> None:
     rig.fake.io(2)
     assert rig.observer.glance() is None
     assert rig.seen().io
+
+
+def test_a_disk_that_is_spared_is_known_by_io_and_by_the_kernel(rig: Rig, tmp_path: Path) -> None:
+    seen = rig.observer.look("spared")
+    assert (seen.state, seen.basis, seen.detail) == (PowerState.UNKNOWN, Basis.NONE, "spared")
+    rig.fake.io(1)
+    seen = rig.observer.look("spared")
+    assert (seen.state, seen.basis) == (PowerState.ACTIVE, Basis.IO)
+    rig.fake.write("device/power/runtime_status", "suspended")
+    assert rig.observer.look("spared").state is PowerState.SUSPENDED
+    rig.fake.write("device/power/runtime_status", "active")
+    asleep.note(rig.fake.disk, tmp_path / "asleep")
+    assert rig.observer.look("spared").state is PowerState.SLEEP
+    assert rig.channel.opens == 0
+
+
+def test_io_that_the_kernel_does_not_count_is_io(rig: Rig) -> None:
+    ios = 0
+    rig.observer.uncounted = lambda: ios
+    assert rig.look() == (PowerState.IDLE, Basis.COMMAND)
+    ios = 1
+    assert rig.look() == (PowerState.ACTIVE, Basis.IO)
+    ios = 2
+    assert rig.observer.glance() is not None
+    assert rig.look() == (PowerState.IDLE, Basis.COMMAND)
+
+
+def test_another_process_asks_where_this_one_may_not(rig: Rig, tmp_path: Path) -> None:
+    asking = Observer(rig.fake.disk, rig.channel.open, asleep_folder=tmp_path / "asleep")
+    other = Observer(rig.fake.disk, ask_by=asking.answer, asleep_folder=tmp_path / "asleep")
+    other.count()
+    rig.answers(polled(0x5E, 2))
+    seen = other.look()
+    assert (seen.state, seen.basis) == (PowerState.STANDBY, Basis.COMMAND)
+    assert seen.detail == "by timer"
+    assert other.commands == asking.commands == len(rig.channel.sent) == 1
+    # The kernel has suspended it between the two questions.
+    rig.fake.write("device/power/runtime_status", "suspended")
+    assert asking.answer() == (PowerState.SUSPENDED, Basis.SYSFS, "", 0)
+    rig.fake.write("device/power/runtime_status", "active")
+
+    def fail() -> Told:
+        raise SpekError("the helper is gone")
+
+    other.ask_by = fail
+    assert (other.look().state, other.look().detail) == (PowerState.UNKNOWN, "the helper is gone")
 
 
 def test_after_a_long_time_old_io_does_not_count(rig: Rig) -> None:

@@ -50,7 +50,7 @@ def test_a_request_has_the_collectors_that_it_asks_for(
         log=FilePlace(tmp_path / "log"),
         state_on=disk("/dev/fake1"),
         slices=True,
-        power_states_ns=10**9,
+        devices=[disk("/dev/fake0")],
         replay=object(),
         stop_when=[endings.parse_threshold("errors > 0")],
     )

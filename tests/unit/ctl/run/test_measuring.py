@@ -13,9 +13,12 @@ from lib.ctl.results import DISK
 from spekctl import files
 from spekctl.errors import UsageError
 from spekctl.fleet.merge import merge
+from spekctl.power.course import BESIDE_LOADS, Pace
+from spekctl.power.look import RECENT_NS
 from spekctl.run import measuring
 from spekctl.run.job import Request
 from spekctl.workload import file
+from spekctl.workload.options import Measuring
 from spekctl.workload.resolve import Options, resolve
 
 
@@ -28,14 +31,20 @@ def test_power_needs_the_prober() -> None:
         measuring.power_of((), "5 J")
 
 
-def test_looks_at_disks_have_a_least_interval() -> None:
+def test_disks_are_looked_at_unless_that_is_off() -> None:
     workload = file.load("random-read-4k")
     config = resolve(workload, Options(available_cpus=(0,)), [DISK])
     request = Request(workload, config, ())
-    assert measuring.with_power_states(request, None).power_states_ns is None
-    assert measuring.with_power_states(request, 10**8).power_states_ns == 10**8
+    assert request.power_states == measuring.with_power_states(request, None).power_states
+    assert request.power_states == BESIDE_LOADS
+    # So that a disk that was up at a look is known to be up at the next one.
+    assert BESIDE_LOADS.interval_ns < RECENT_NS
+    assert measuring.with_power_states(request, "off").power_states is None
+    assert measuring.with_power_states(request, "100ms").power_states == Pace(10**8)
     with pytest.raises(UsageError, match="--power-states must be at least 100ms"):
-        measuring.with_power_states(request, 10**8 - 1)
+        measuring.with_power_states(request, "99ms")
+    with pytest.raises(UsageError, match="'never' is neither a time with its unit"):
+        measuring.check(Measuring(power_states="never"), (), 0)
 
 
 def test_a_baseline_for_another_program_is_no_file(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_the_form_has_all_options_of_a_run_that_are_not_of_its_files() -> None:
     # The form's other parts, the command line's own output, and what a host cannot do.
     others = {"device", "destroy", "set", "read", "size", "pattern", "json", "progress", "dry-run"}
     others |= {"output", "fio-json", "fio-logs", "hdr-log", "csv", "detach"}
-    others |= {"verify-state", "state-on", "state-apart", "start-at", "power-states"}
+    others |= {"verify-state", "state-on", "state-apart", "start-at"}
     others |= {"trace", "speed", "bursts", "closed", "think", "max-idle", "share-by", "map"}
     # A run on the hosts of a plan.
     others |= {"fleet", "keys", "wait"}
