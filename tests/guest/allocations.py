@@ -223,7 +223,7 @@ def fail_by_number(
     with closing(FailNth(task)) as nth, closing(Messages()) as messages:
         for turn in range(TIMES):
             for n in numbers(turn) if numbers else by_turns(turn):
-                messages.mark(f"allocation {n} fails")
+                messages.mark(f"allocation {n} fails, round {turn + 1} of {TIMES}")
                 before = nth.hits
                 code = attempt(nth, n)
                 if nth.hits == before and not numbers:

@@ -331,13 +331,14 @@ class Campaign:
         raise NotImplementedError
 
     def run(self, cuts: int, say: Callable[[Campaign], None]) -> None:
-        """Until there were so many cuts, and a last recovery."""
+        """Until there were so many cuts, and a last recovery. @say: called ten times, or more."""
+        step = max(1, min(100, cuts // 10))
         try:
             self.prepare(self.setting.attach(fresh=True))
             self.setting.detach()
             while (done := self.power.get("cuts")) < cuts:
                 self.life()
-                if done // 100 != self.power.get("cuts") // 100:
+                if done // step != self.power.get("cuts") // step:
                     say(self)
             self.recover()
             self.is_over = True
@@ -425,14 +426,22 @@ class Campaign:
 
 @dataclass
 class Blocks(Campaign):
-    """The load: blocks of the device itself."""
+    """The load: blocks of the device itself.
+
+    @compared: blocks, all of them at each recovery
+    """
 
     history: History = field(kw_only=True)
+    compared: int = 0
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; {self.compared:,} blocks compared, no acknowledged byte lost"
 
     def compare(self, node: str) -> None:
         fd = os.open(node, os.O_RDWR | os.O_DIRECT)
         try:
             torn = self.history.check(read_all(fd, self.history.blocks))
+            self.compared += self.history.blocks
             # So that a block has one version again.
             for block in torn:
                 version = next(self.history.versions)

@@ -15,7 +15,7 @@ import mmap
 import os
 import random
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,13 +142,14 @@ class Replays:
     loads: int = 0
     logged: int = 0
 
-    def run(self, wanted: int) -> None:
-        """Until so many were checked, and the last load's all."""
+    def run(self, wanted: int, say: Callable[[Replays], None] = lambda _: None) -> None:
+        """Until so many were checked, and the last load's all. @say: called after each load."""
         with null_disk(sum(SIZES), memory_backed=1) as disk, sliced("spek-replayed", disk) as copy:
             while self.checked < wanted:
                 journal = Journal((SIZES[RAID] << 20) // BLOCK)
                 self.replay(self.load(journal), journal, disk, copy)
                 self.loads += 1
+                say(self)
 
     def load(self, journal: Journal) -> list[write_log.Entry]:
         """Return: what was written by a load on a new cache."""
@@ -221,7 +222,7 @@ class Replays:
         return (
             f"{self.loads:,} loads, {self.logged:,} entries of the log; {self.checked:,} disks "
             f"compared, {self.partial:,} of them with part of what waited for a flush; "
-            f"{self.repeated:,} a second time"
+            f"{self.repeated:,} a second time; no acknowledged byte lost"
         )
 
 

@@ -3,7 +3,9 @@
 without part of what waited for it, the cache recovers all that was acknowledged as durable.
 
 Some disks of a load in `make test`; `make augment-guest-log-writes REPLAYS=1000` compares as many
-as wanted, all of each load. What a flush of one disk for all cannot show: augment_log_writes.py.
+as wanted, all of each load, and says after each load how far it has come, in
+out/tests/guest-6.1/output-1.log. What a flush of one disk for all cannot show is in
+augment_log_writes.py.
 """
 
 from __future__ import annotations
@@ -30,9 +32,16 @@ def udev_rests() -> Iterator[None]:
         yield
 
 
-def test_what_was_flushed_is_in_the_log(record_property: Callable[[str, object], None]) -> None:
+def test_what_was_flushed_is_in_the_log(
+    record_property: Callable[[str, object], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    def say(replays: Replays) -> None:
+        """How far it has come, in the guest's output."""
+        with capfd.disabled():
+            print(replays, flush=True)
+
     replays = Replays(random.Random(SEED), stride=1 if REPLAYS else STRIDE)
-    replays.run(REPLAYS or FEW)
+    replays.run(REPLAYS or FEW, say)
     assert replays.partial and replays.repeated
     record_property("count", str(replays))
 

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,9 @@ def build(kernel: Kernel, tree: Path, module: Path) -> None:
 
 
 @pytest.mark.at_length
-def test_faults_of_the_module_show(tmp_path: Path) -> None:
+def test_faults_of_the_module_show(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     kernel, tree, modules = find_kernel(KERNEL), tmp_path / "tree", tmp_path / "modules"
     modules.mkdir()
     for path in sources_of(ROOT):
@@ -87,3 +90,4 @@ def test_faults_of_the_module_show(tmp_path: Path) -> None:
     assert outcomes.keys() == FAULTS.keys()
     hidden = [fault for fault, text in outcomes.items() if not text.startswith(DIFFERENT)]
     assert hidden == []
+    record_property("count", f"{len(FAULTS)} faults planted, each found")
