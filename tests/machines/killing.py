@@ -13,6 +13,10 @@ from pathlib import Path
 
 from lib.waiting import comes_true
 
+from spekctl.vm.runner import Outcome
+
+BOOTS = 3
+
 
 def _kill(folder: Path) -> None:
     """SIGKILL for the emulator that has disk_words(@folder) among its arguments."""
@@ -54,3 +58,13 @@ def killed_when(folder: Path, is_far: Callable[[], bool], limit_s: float) -> Ite
     finally:
         is_over.set()
         killer.join()
+
+
+def once_booted(start: Callable[[], Outcome]) -> Outcome:
+    """The outcome of a guest that has booted. One whose kernel crashes before that, as happens
+    where it is emulated on a busy machine, is started again: nobody has killed it."""
+    for _ in range(BOOTS - 1):
+        outcome = start()
+        if outcome.interrupted or "before it had booted" not in outcome.failure:
+            return outcome
+    return start()

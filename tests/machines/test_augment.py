@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from bench.measuring import measure
-from machines.killing import disk_words, killed_when
+from machines.killing import disk_words, killed_when, once_booted
 
 from spekctl.vm.kernels import find_kernel
 from spekctl.vm.runner import Outcome
@@ -47,7 +47,7 @@ def last_batch(folder: Path) -> int:
 def killed_guest(folder: Path, batch: int) -> Outcome:
     """A guest that is killed once it has come so far."""
     with killed_when(folder, lambda: last_batch(folder) >= batch, LIMIT_S):
-        return guest(folder, 10**9)
+        return once_booted(lambda: guest(folder, 10**9))
 
 
 @pytest.mark.at_length
@@ -58,13 +58,16 @@ def test_what_was_flushed_survives_the_guest(
 ) -> None:
     (tmp_path / "acknowledged").write_text(f"{0:<19}\n")
     for kill in range(1, 1 + KILLS):
-        outcome = killed_guest(tmp_path, last_batch(tmp_path) + BATCHES)
+        batch = last_batch(tmp_path) + BATCHES
+        outcome = killed_guest(tmp_path, batch)
         assert outcome.exit_status is None, (outcome.failure, outcome.console[-2000:])
+        # Else it has ended before it was killed.
+        assert last_batch(tmp_path) >= batch, (outcome.failure, outcome.console[-2000:])
         with capfd.disabled():
             print(
                 f" {kill} of {KILLS} guests killed, {last_batch(tmp_path):,} flushes acknowledged"
             )
-    outcome = guest(tmp_path, 1)
+    outcome = once_booted(lambda: guest(tmp_path, 1))
     assert outcome.exit_status == 0, (outcome.failure, outcome.console[-2000:])
     checked = [int(line) for line in (tmp_path / "checked").read_text().split()]
     assert len(checked) == KILLS + 1

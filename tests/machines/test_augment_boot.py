@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from bench.measuring import measure
-from machines.killing import disk_words, killed_when
+from machines.killing import disk_words, killed_when, once_booted
 
 from spekctl.vm.kernels import find_kernel
 from spekctl.vm.runner import Outcome
@@ -42,8 +42,9 @@ def guest(folder: Path, step: str) -> Outcome:
 
 def test_a_cache_is_assembled_at_boot_and_the_raid_is_whole_after_shutdown(tmp_path: Path) -> None:
     with killed_when(tmp_path, lambda: synced(tmp_path) >= FILES, LIMIT_S):
-        killed = guest(tmp_path, "before")
+        killed = once_booted(lambda: guest(tmp_path, "before"))
     assert killed.exit_status is None, (killed.failure, killed.console[-2000:])
-    booted = guest(tmp_path, "after")
+    assert synced(tmp_path) >= FILES, (killed.failure, killed.console[-2000:])
+    booted = once_booted(lambda: guest(tmp_path, "after"))
     assert booted.exit_status == 0, (booted.failure, booted.console[-2000:])
     assert int((tmp_path / "read").read_text()) >= FILES

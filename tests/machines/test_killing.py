@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from lib.waiting import LONG_S
-from machines.killing import disk_words, killed_when
+from machines.killing import BOOTS, disk_words, killed_when, once_booted
+
+from spekctl.vm.runner import Outcome
+
+CRASHED = Outcome(None, "the guest's kernel crashed before it had booted: Kernel panic")
+KILLED = Outcome(None, "the guest ended while the command ran")
 
 
 def test_only_the_guest_with_these_disks_is_killed(tmp_path: Path) -> None:
@@ -28,3 +35,21 @@ def test_only_the_guest_with_these_disks_is_killed(tmp_path: Path) -> None:
     assert spared.poll() is None
     spared.communicate(b"\n", timeout=LONG_S)
     assert spared.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "starts"),
+    [
+        ([KILLED], 1),
+        ([CRASHED, KILLED], 2),
+        ([CRASHED] * BOOTS, BOOTS),
+        ([dataclasses.replace(CRASHED, interrupted=True)], 1),
+    ],
+)
+def test_a_guest_that_crashes_before_it_has_booted_is_started_again(
+    outcomes: list[Outcome], starts: int
+) -> None:
+    """It counts for no kill, of which a campaign makes as many as it says."""
+    started = iter(outcomes)
+    assert once_booted(lambda: next(started)) is outcomes[-1]
+    assert len(outcomes) - len(list(started)) == starts
