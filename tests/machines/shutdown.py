@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
-import time
 from pathlib import Path
 
 from lib.guest.netlink import SECOND, new, stream
@@ -22,6 +21,7 @@ from spekctl.kernel.gen.spek import Cmd, Law
 
 RB_AUTOBOOT = 0x01234567
 OPTIONS = Path("/sys/bus/pseudo/drivers/scsi_debug/opts")
+WRITES = 20  # of the run before the restart
 
 
 def disk() -> str:
@@ -33,15 +33,21 @@ def disk() -> str:
     return ""
 
 
+def writes_to(node: str) -> int:
+    """How many the disk has completed."""
+    return int(Path("/sys/block", Path(node).name, "stat").read_text().split()[4])
+
+
 def main() -> None:
     subprocess.run(["modprobe", "sd_mod"], check=True)
     subprocess.run(["modprobe", "scsi_debug", "dev_size_mb=128", "delay=0"], check=True)
     subprocess.run(["insmod", f"{os.environ['SPEK_MODULES']}/spek.ko"], check=True)
     eventually(lambda: bool(disk()), "no disk", 60)
+    node = disk()
     nl = Socket(spek)
     run = new(
         nl,
-        disk(),
+        node,
         write=1,
         detached=1,
         time_ns=3600 * SECOND,
@@ -51,7 +57,8 @@ def main() -> None:
     subprocess.run(["dmesg", "-n", "8"], check=True)
     OPTIONS.write_text("1")
     nl.ask(Cmd.RUN_START, id=run)
-    time.sleep(1)
+    # Not for a time: where the machine is busy, a guest may run for none of it.
+    eventually(lambda: writes_to(node) >= WRITES, "the run does not write")
     os.sync()
     ctypes.CDLL(None).reboot(RB_AUTOBOOT)
 
