@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In a guest with two NUMA nodes and an NVMe drive on each: where `--cpus auto` puts workers,
-written to a file.
-
-PYTHONPATH=tests python -m machines.near FOLDER
-"""
+"""In a guest with two NUMA nodes and an NVMe drive on each: where `--cpus auto` puts
+workers, written to a file."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 from lib.guest.disks import make_disk
@@ -21,9 +16,9 @@ from spekctl.documents.result import load_result
 SERIALS = ("spek-node0", "spek-node1")
 
 
-def main(folder: Path) -> None:
+def write(folder: Path) -> None:
+    """near.json, with spek loaded."""
     subprocess.run(["modprobe", "nvme"], check=True)
-    subprocess.run(["insmod", f"{os.environ['SPEK_MODULES']}/spek.ko"], check=True)
     nodes = [make_disk({"kind": "nvme", "serial": serial}) for serial in SERIALS]
     told: dict[str, object] = {
         "kernel": [
@@ -49,7 +44,3 @@ def main(folder: Path) -> None:
             "remarks": [text for text in result.remarks if text.startswith("--cpus auto")],
         }
     (folder / "near.json").write_text(json.dumps(told))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

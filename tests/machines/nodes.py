@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In a guest with two NUMA nodes: where the memory of a worker of each lies, written to a file.
-
-PYTHONPATH=tests python -m machines.nodes FOLDER
-"""
+"""In a guest with two NUMA nodes: where the memory of a worker of each lies, written to a file."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from lib.guest.netlink import delete, new, stream
@@ -39,27 +35,25 @@ def areas() -> list[tuple[str, list[str]]]:
     ]
 
 
-def main(folder: Path) -> None:
+def write(folder: Path) -> None:
+    """nodes.json, with spek loaded."""
     subprocess.run(["modprobe", "null_blk", "nr_devices=1", "gb=1"], check=True)
-    subprocess.run(["insmod", f"{os.environ['SPEK_MODULES']}/spek.ko"], check=True)
-    nl = Socket(spek)
+    everywhere = os.sched_getaffinity(0)
     # A run is opened by a kworker on the node of the process that makes it.
     os.sched_setaffinity(0, {0})
     runs = []
-    for cpu in (0, 1):
-        run = new(
-            nl,
-            "/dev/nullb0",
-            worker=[{"cpu": cpu}],
-            max_outstanding=SLOTS,
-            log_records=RECORDS,
-            arrival=[{"law": int(Law.CLOSED), "depth": SLOTS}],
-            stream=[stream(seq_ppm=500_000, replicas=REPLICAS)],
-        )
-        runs.append({"node": node_of(cpu), "areas": areas()})
-        delete(nl, run)
+    with Socket(spek) as link:
+        for cpu in (0, 1):
+            run = new(
+                link,
+                "/dev/nullb0",
+                worker=[{"cpu": cpu}],
+                max_outstanding=SLOTS,
+                log_records=RECORDS,
+                arrival=[{"law": int(Law.CLOSED), "depth": SLOTS}],
+                stream=[stream(seq_ppm=500_000, replicas=REPLICAS)],
+            )
+            runs.append({"node": node_of(cpu), "areas": areas()})
+            delete(link, run)
+    os.sched_setaffinity(0, everywhere)
     (folder / "nodes.json").write_text(json.dumps(runs))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
