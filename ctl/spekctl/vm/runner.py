@@ -262,6 +262,9 @@ def kernel_options(guest: Guest) -> list[str]:
     reads its rules and the hardware database page by page, sends 50,000 requests to the host at a
     boot in place of 4,400, and a debug kernel has booted after 4 minutes in place of 2.
 
+    A kernel with BSD's pseudoterminals (CONFIG_LEGACY_PTYS, on by default) makes 256 pairs of them
+    unless it is told how many. Programs open /dev/ptmx, and udev handles an event for each.
+
     QEMU 7 computes the flags after cmpxchg16b from stale ones: an interrupt right behind it saves
     them, and the return from it is a double fault. So an emulated kernel does without, which
     taints it (CPU out of specification); its programs keep it, x86-64-v2 has it. A guest that
@@ -274,7 +277,7 @@ def kernel_options(guest: Guest) -> list[str]:
     makes indirect calls as such: there is no speculation to guard against, and a retpoline is three
     jumps, of which each looks for its translation.
     """
-    options = ["loglevel=6", "oops=panic", "sysrq_always_enabled"]
+    options = ["loglevel=6", "oops=panic", "sysrq_always_enabled", "pty.legacy_count=0"]
     options.append(f"rootflags={ROOT_OPTIONS}")
     if guest.icount:
         options.append(clock.OPTION)

@@ -191,3 +191,10 @@ def test_only_an_emulated_kernel_has_options_for_the_emulator(
     assert ("clearcpuid=141" in options) == told
     assert ("norandmaps" in options) == told
     assert ("mitigations=off" in options) == told
+
+
+@pytest.mark.parametrize("choice", [{"accel": "kvm"}, {"accel": "tcg"}, {"icount": True}])
+def test_no_guest_has_the_pseudoterminals_of_bsd(choice: dict[str, Any]) -> None:
+    """udev would handle an event for each of the 512 at boot."""
+    options = kernel_options(Guest(some_kernel(), ["true"], **choice))
+    assert "pty.legacy_count=0" in options
