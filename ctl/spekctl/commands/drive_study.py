@@ -57,9 +57,11 @@ def command(
     The report compares every claim of the paper's tables and figures 2 to 9 with
     simulations of modelled drives. The arrays of figure 8 are driven by the paper's synthetic load.
     Figures 2 to 7 use synthetic stand-ins for its four traces, which are not public; the report
-    states what is known of each trace and what was assumed. If you have the files of a trace, in
-    any format that `spekctl trace` reads, --trace replays the first N requests of them in place of
-    the stand-in. Costs are those of the paper's components.
+    states what is known of each trace and what was assumed. Claims on times and seeks that do not
+    hold are followed by what they would be under assumptions fitted to the paper, which turn no
+    verdict. If you have the files of a trace, in any format that `spekctl trace` reads, --trace
+    replays the first N requests of them in place of the stand-in, and that trace has no fit. Costs
+    are those of the paper's components.
 
     The study takes a minute or two with the default number of requests, and needs a C compiler and
     numpy.

@@ -226,9 +226,16 @@ class DriveStudy(Document, frozen=True, kw_only=True, tag=Kind.DRIVE_STUDY.value
     costs: Annotated[
         list[StudyCost], Meta(description="Arrays of the same performance, by the paper.")
     ] = msgspec.field(default_factory=list)
+    fits: Annotated[
+        list[StudyLoad],
+        Meta(
+            description="Loads of the same names, of assumptions that are fitted to the paper; no"
+            " claim is judged by them."
+        ),
+    ] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for load in self.loads:
+        for load in [*self.loads, *self.fits]:
             for system in load.systems():
                 if len(system.cdf) != len(self.edges_ms):
                     raise ValueError(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from spekctl.campaigns.paper003 import tables
+from spekctl.campaigns.paper003 import fits, tables
 from spekctl.campaigns.paper003.judgement import (
     EVEN,
     LARGE,
@@ -44,15 +44,20 @@ def of(
     arrays: Sequence[StudyArrays],
     profiles: Sequence[str],
     costs: Sequence[StudyCost],
+    fitted: Sequence[StudyLoad] = (),
 ) -> list[Claim]:
-    """All claims, in the order of the paper."""
+    """All claims, in the order of the paper. @fitted: loads of assumptions made to agree with it,
+    beside which nothing is judged."""
+    by_default = [
+        *_section_7_1(loads, profiles[0]),
+        *_section_7_2(loads, profiles[0]),
+        *_least(loads, profiles[0]),
+    ]
     return [
         *tables.table_1(large, profiles),
         *tables.figure_1(),
         *tables.table_2(),
-        *_section_7_1(loads, profiles[0]),
-        *_section_7_2(loads, profiles[0]),
-        *_least(loads, profiles[0]),
+        *fits.beside(by_default, [(load, list(_on_times(load, profiles[0]))) for load in fitted]),
         *_section_7_3(arrays, profiles),
         *(row for load in loads for row in _lost(load)),
         *tables.table_9(costs),
@@ -88,6 +93,15 @@ def _section_7_1(loads: Sequence[StudyLoad], profile: str) -> Iterator[Claim]:
         )  # fmt: skip
         yield from _cache(load)
         yield from _bottleneck(load)
+
+
+def _on_times(load: StudyLoad, profile: str) -> Iterator[Claim]:
+    """What does not depend on watts."""
+    for each in _section_7_1([load], profile):
+        if each.place != "Figure 3":
+            yield each
+    yield from _arms(load)
+    yield from _relaxed(load)
 
 
 def _cache(load: StudyLoad) -> Iterator[Claim]:
@@ -223,6 +237,7 @@ def _arms(load: StudyLoad) -> Iterator[Claim]:
                 ", ".join(f"{share:.0%}" for share in paper) or "rises with arms",
                 ", ".join(f"{share:.0%}" for share in moved),
                 numbers(paper, moved) if paper else Judgement(moved[0] < moved[1] < moved[2]),
+                fits.NONE.get(name, "") if load.name.endswith("-like") else "",
             )  # fmt: skip
 
 

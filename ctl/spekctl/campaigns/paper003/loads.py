@@ -40,12 +40,14 @@ class Load:
     read_share: float
     sectors: tuple[int, ...]  # sizes, equally likely
     sequential: float  # share of requests that begin where the one before ended
-    near: float  # share that begin within NEAR_SECTORS of it
+    near: float  # share that begin within near_sectors of it
     known: str
     assumed: str
+    near_sectors: int = 65536
+    footprint: float = 1.0  # share of each disk that is used, from its start
+    cached: bool = False  # all drives have a read cache
 
 
-NEAR_SECTORS = 65536
 LOADS = (
     Load(
         "Financial-like", "paper003-10k", 24, 8.2, 0.23, (8,), 0.05, 0.65,
@@ -136,12 +138,14 @@ def of_trace(load: Load, disk_sectors: int, count: int, seed: int) -> tuple[Any,
     requests["sectors"] = generator.choice(load.sectors, count)
     kind = generator.random(count)
     disks = generator.integers(0, load.disks, count)
-    places = generator.integers(0, disk_sectors // BLOCK, count) * BLOCK
-    steps = generator.integers(-NEAR_SECTORS // BLOCK, NEAR_SECTORS // BLOCK, count) * BLOCK
+    used = int(disk_sectors * load.footprint)
+    places = generator.integers(0, used // BLOCK, count) * BLOCK
+    reach = load.near_sectors // BLOCK
+    steps = generator.integers(-reach, reach, count) * BLOCK
     lba = np.zeros(count, np.int64)
     disk = np.zeros(count, np.int64)
     end, now = 0, 0
-    last = disk_sectors - max(load.sectors)
+    last = used - max(load.sectors)
     for index in range(count):
         if kind[index] < load.sequential and index:
             place = end

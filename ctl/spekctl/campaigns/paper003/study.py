@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spekctl.campaigns.paper003 import claims, costs, loads
+from spekctl.campaigns.paper003 import claims, costs, fits, loads
 from spekctl.campaigns.paper003.judgement import RULE
 from spekctl.campaigns.paper003.loads import LOADS, TRACES, Load
 from spekctl.campaigns.paper003.system import EDGES_MS, ROTATION_EDGES_MS, Choice, run
@@ -53,6 +53,11 @@ def study(requests: int, seed: int, tell: Tell, traces: Files | None = None) -> 
         for footprint in FOOTPRINTS
         for interarrival in INTERARRIVALS_MS
     ]
+    # A real trace leaves nothing to assume.
+    stand_ins = {load.name for load, paths in zip(LOADS, files, strict=True) if not paths}
+    fitted = [
+        _fit(load, large, requests, seed, tell) for load in fits.LOADS if load.name in stand_ins
+    ]
     profiles = list(large.profiles)
     prices = costs.arrays()
     return DriveStudy(
@@ -64,8 +69,9 @@ def study(requests: int, seed: int, tell: Tell, traces: Files | None = None) -> 
         rotation_edges_ms=list(ROTATION_EDGES_MS),
         loads=results,
         arrays=arrays,
-        claims=claims.of(large, results, arrays, profiles, prices),
+        claims=claims.of(large, results, arrays, profiles, prices, fitted),
         rule=RULE,
+        fits=fitted,
         costs=prices,
     )
 
@@ -74,60 +80,116 @@ def _one(requests: Any) -> list[tuple[Any, Any]]:
     return [(requests, np.arange(len(requests)))]
 
 
-def _load(
-    load: Load, large: Model, count: int, seed: int, tell: Tell, paths: Sequence[Path]
-) -> StudyLoad:
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Requests of a load, and what serves them. @streams: of the disks of the original array."""
+
+    load: Load
+    member: Model
+    large: Model
+    streams: list[tuple[Any, Any]]
+    together: Any  # on the large drive, which holds the data of one disk after the other
+    count: int
+    seed: int
+
+    def array(self) -> StudySystem:
+        """The original array."""
+        member = _with_profiles(self.member, self.large)
+        return run("MD", member, self.streams, self.count, Choice(seed=self.seed))
+
+    def single(self, name: str, model: Model, choice: Choice | None = None) -> StudySystem:
+        """One large drive."""
+        choice = choice or Choice(seed=self.seed)
+        return run(name, model, _one(self.together), self.count, choice)
+
+    def arms(self) -> list[StudySystem]:
+        """Of one to four of them."""
+        return [self.single(_name(arms), self.large.with_arms(arms)) for arms in (1, 2, 3, 4)]
+
+    def scaled(self) -> list[StudySystem]:
+        """Shorter seeks, then shorter rotational waits."""
+        choices = [
+            *(("S", scale, Choice(scale, 1.0, self.seed)) for scale in SCALES),
+            *(("R", scale, Choice(1.0, scale, self.seed)) for scale in SCALES),
+        ]
+        return [
+            self.single(_scale(what, scale), self.large, choice) for what, scale, choice in choices
+        ]
+
+    def relaxed(self) -> list[StudySystem]:
+        """Several arms that move, and that transfer as well."""
+        return [
+            self.single(name, model)
+            for arms in RELAXED_ARMS
+            for name, model in (
+                (f"SA({arms}), all move", moving(self.large, arms)),
+                (f"SA({arms}), all transfer", moving(self.large, arms, transfer=True)),
+            )
+        ]
+
+
+def _case(load: Load, large: Model, count: int, seed: int, paths: Sequence[Path] = ()) -> _Case:
     member = file.load(load.member)
     if paths:
         load, requests, disk = loads.from_files(load, member.capacity, count, paths)
         count = len(requests)
     else:
         requests, disk = loads.of_trace(load, member.capacity, count, seed)
-    tell(load.name)
     index = np.arange(count)
     streams = [(requests[disk == number], index[disk == number]) for number in range(load.disks)]
-    array = run("MD", _with_profiles(member, large), streams, count, Choice(seed=seed))
-    # The large drive holds the data of one disk after the other.
     together = requests.copy()
     together["lba"] += (disk * member.capacity).astype(np.uint64)
+    if load.cached:
+        member, large = (with_cache(model, *CACHES[0]) for model in (member, large))
+    return _Case(load, member, large, streams, together, count, seed)
 
-    def single(name: str, model: Model, choice: Choice | None = None) -> StudySystem:
-        return run(name, model, _one(together), count, choice or Choice(seed=seed))
 
+def _load(
+    load: Load, large: Model, count: int, seed: int, tell: Tell, paths: Sequence[Path]
+) -> StudyLoad:
+    case = _case(load, large, count, seed, paths)
+    tell(case.load.name)
     return StudyLoad(
-        name=load.name,
-        known=load.known,
-        assumed=load.assumed,
-        array=array,
-        single=[single(_name(arms), large.with_arms(arms)) for arms in (1, 2, 3, 4)],
-        scaled=[
-            *(single(_scale("S", scale), large, Choice(scale, 1.0, seed)) for scale in SCALES),
-            *(single(_scale("R", scale), large, Choice(1.0, scale, seed)) for scale in SCALES),
-        ],
+        name=case.load.name,
+        known=case.load.known,
+        assumed=case.load.assumed,
+        array=case.array(),
+        single=case.arms(),
+        scaled=case.scaled(),
         slower=[
-            single(f"SA({arms})/{rpm}", large.with_arms(arms).at_rpm(rpm))
+            case.single(f"SA({arms})/{rpm}", large.with_arms(arms).at_rpm(rpm))
             for arms in SLOWER_ARMS
             for rpm in RPMS
         ],
         cached=[
-            single(f"HC-SD, {size} MB", with_cache(large, size, number)) for size, number in CACHES
+            case.single(f"HC-SD, {size} MB", with_cache(large, size, number))
+            for size, number in CACHES
         ],
-        relaxed=[
-            single(name, model)
-            for arms in RELAXED_ARMS
-            for name, model in (
-                (f"SA({arms}), all move", moving(large, arms)),
-                (f"SA({arms}), all transfer", moving(large, arms, transfer=True)),
-            )
-        ],
+        relaxed=case.relaxed(),
         failed=[
-            single(
+            case.single(
                 f"SA({arms}), arm lost",
                 large.with_arms(arms),
                 Choice(seed=seed, lost=arms - 1),
             )
             for arms in RELAXED_ARMS
         ],
+    )
+
+
+def _fit(load: Load, large: Model, count: int, seed: int, tell: Tell) -> StudyLoad:
+    """What the claims on times and seeks need."""
+    tell(f"{load.name}, fitted to the paper")
+    case = _case(load, large, count, seed)
+    return StudyLoad(
+        name=load.name,
+        known=load.known,
+        assumed=load.assumed,
+        array=case.array(),
+        single=case.arms(),
+        scaled=case.scaled(),
+        slower=[],
+        relaxed=case.relaxed(),
     )
 
 

@@ -25,6 +25,7 @@ def test_claims_are_judged_by_what_came_out(drive_study: DriveStudy) -> None:
         *("Table 1", "Table 2", "Table 9(a)", "Figure 1(a)", "Figure 1(b)", "Figure 9(b)"),
         *(f"Figure {number}" for number in range(2, 9)),
         *(f"Section {number}" for number in ("7.1", "7.2", "7.3", "8")),
+        "Sections 7.1 and 7.2",
     }
 
 
@@ -36,7 +37,7 @@ def large() -> Model:
 def judged(drive_study: DriveStudy, large: Model, **changes: Any) -> dict[str, Claim]:
     """The claims on @drive_study, of which loads or arrays are others."""
     changed = replace(drive_study, **changes)
-    parts = (changed.loads, changed.arrays, changed.profiles, changed.costs)
+    parts = (changed.loads, changed.arrays, changed.profiles, changed.costs, changed.fits)
     return {claim.what: claim for claim in claims.of(large, *parts)}
 
 
