@@ -28,6 +28,9 @@ TABLE_3 = {
     "random read": (2.03, 6.18),
     "random write": (2.02, 5.24),
 }
+# Workers of SPEK and of IoMeter that saturate a device, and how near the latter is met.
+OURS, THEIRS = 2, 5
+THEIRS_WITHIN = 0.25
 NO_CALLS = 0.1  # of the guest per I/O: what else runs there makes some
 WRITES_IOPS = 240.0
 ZONES_MB_S = (55.0, 39.0)
@@ -165,6 +168,29 @@ def _figure_7(curves: Mapping[tuple[str, str], Curve]) -> Iterator[Claim]:
             YES if all(sooner) else NO if any(later) else PARTLY,
             "The axis here is I/Os outstanding on a single CPU, not workers.",
         )  # fmt: skip
+        yield _workers(device, most)
+
+
+def _workers(device: str, most: Mapping[str, float]) -> Claim:
+    """How many workers of the rival do what the paper's two do. @most: what each does alone."""
+    needed = {name: OURS * most[SPEK] / most[name] for name in RIVALS}
+    return Claim(
+        "Section 4", f"{device}: workers of the rival that do what {OURS} of SPEK do",
+        f"{THEIRS} of IoMeter for {OURS} of SPEK",
+        ", ".join(f"{name} {count:.1f}" for name, count in needed.items())
+        + "; a worker alone "
+        + ", ".join(f"{name} {iops:,.0f} per second" for name, iops in most.items()),
+        f"yes if each engine needs {THEIRS} within {THEIRS_WITHIN:.0%}, partly if each needs more"
+        f" than {OURS}, else no",
+        YES
+        if all(abs(count - THEIRS) <= THEIRS_WITHIN * THEIRS for count in needed.values())
+        else PARTLY
+        if min(needed.values()) > OURS
+        else NO,
+        "Computed from the most I/Os per second of a single worker: each of the paper's had a"
+        " machine of its own, and the guest has one processor, whose time is its instructions. "
+        + RIVAL,
+    )  # fmt: skip
 
 
 def _saturates(iops: Mapping[int, float], most: float) -> int | None:

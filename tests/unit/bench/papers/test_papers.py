@@ -357,14 +357,38 @@ def of_figure_7(**changes: Curve) -> list[Claim]:
 
 def test_figure_7_of_paper_002_is_judged() -> None:
     whole = of_002()
-    assert [claim.verdict for claim in whole] == [YES] * 23 + [OPEN] * 5
+    workers = [claim for claim in whole if "workers of the rival" in claim.what]
+    assert [claim.verdict for claim in workers] == [PARTLY] * 2
+    others = [claim.verdict for claim in whole if claim not in workers]
+    assert others == [YES] * 23 + [OPEN] * 5
     claims = of_figure_7()
     assert claims[1].here == "spek 16, libaio 32, io_uring 32"
-    assert [claim.verdict for claim in of_figure_7(io_uring=LEVEL)] == [PARTLY, PARTLY]
+    assert [claim.verdict for claim in of_figure_7(io_uring=LEVEL)] == [PARTLY] * 3
     behind = of_figure_7(spek=BEHIND, libaio=AHEAD, io_uring=AHEAD)
-    assert [claim.verdict for claim in behind] == [NO, NO]
+    assert [claim.verdict for claim in behind] == [NO] * 3
     never = of_figure_7(libaio=depths(1, 2, 3, 4, 5, 6))[1]
     assert never.here == "spek 16, libaio never, io_uring 32" and never.verdict == YES
+
+
+@pytest.mark.parametrize(
+    ("libaio", "io_uring", "needed", "verdict"),
+    [
+        (38, 40, "libaio 5.3, io_uring 5.0", YES),
+        (53.4, 32, "libaio 3.7, io_uring 6.2", PARTLY),
+        (40, 31, "libaio 5.0, io_uring 6.5", PARTLY),
+        (99, 40, "libaio 2.0, io_uring 5.0", PARTLY),
+        (100, 40, "libaio 2.0, io_uring 5.0", NO),
+    ],
+)
+def test_workers_of_the_rival_are_counted_in_spek_s(
+    libaio: float, io_uring: float, needed: str, verdict: str
+) -> None:
+    claim = of_figure_7(libaio=depths(libaio), io_uring=depths(io_uring), spek=depths(100))[2]
+    assert claim.here == (
+        f"{needed}; a worker alone spek 100 per second, libaio {libaio:,.0f} per second, io_uring"
+        f" {io_uring:,.0f} per second"
+    )
+    assert claim.verdict == verdict
 
 
 @pytest.mark.parametrize(("switches", "verdict"), [(2.0, YES), (2.4, PARTLY), (3.0, NO)])
