@@ -69,7 +69,9 @@ class Folder:
     def paper000(self) -> tuple[list[Claim], list[Sheet]]:
         fig1 = load_result(self.path / "fig1.json")
         measured, random = arrays.curves(), arrays.full_random()
-        claims = paper000.claims(fig1, measured, random, arrays.uncached(), noticed.seen())
+        claims = paper000.claims(
+            fig1, measured, random[arrays.HDD, arrays.QUEUE], arrays.uncached(), noticed.seen()
+        )
         sheets = self.sheets("fig1.json", "sweep.json", "spc1/report.json")
         return claims, [arrays.sheet_of(measured, random), *sheets]
 
@@ -153,7 +155,11 @@ def pages(path: Path) -> dict[str, list[Claim]]:
 def arrays_page(path: Path) -> list[Claim]:
     """Write the page of paper 000's arrays; their claims."""
     measured, random = arrays.curves(), arrays.full_random()
-    claims = list(paper000.of_arrays(measured, random, arrays.uncached(), noticed.seen()))
+    claims = list(
+        paper000.of_arrays(
+            measured, random[arrays.HDD, arrays.QUEUE], arrays.uncached(), noticed.seen()
+        )
+    )
     sheets = [page.sheet_of("000", paper000.TITLE, claims), arrays.sheet_of(measured, random)]
     files.write(path / "paper-000-arrays.html", page.page_of("000", paper000.TITLE, sheets))
     return claims

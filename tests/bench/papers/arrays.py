@@ -9,6 +9,7 @@ that the figures are those of the drives; every I/O is sent at its time, however
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -32,6 +33,7 @@ HDD_BSU = (1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200)
 SSD_BSU = (10, 50, 100, 200, 300, 400, 600, 860, 1000, 1180, 1500, 2000)
 HDD_S, SSD_S = 30.0, 2.0  # of requests
 RANDOM = 6000
+DEPTHS = (1, 8, QUEUE)  # of random I/Os
 UNCACHED_BSU = {1: 8, 3: 15, 6: 20}  # by drives
 RESULTS = np.dtype(
     [
@@ -161,15 +163,21 @@ def uncached() -> list[Point]:
 
 
 @functools.cache
-def full_random() -> float:
-    """IOPS of a disk under random I/Os of 8 KiB, half of them reads, QUEUE outstanding."""
+def full_random() -> dict[tuple[str, int], float]:
+    """IOPS of a single drive under random I/Os of 8 KiB, half of them reads, by drive and by I/Os
+    outstanding: the paper's conventional pattern."""
     stream = Stream(name="main", read="50%", size=8192)
     arrival = Arrival(name="main", law="closed", depth=QUEUE)
     load = WorkloadFile(
         workload=Header(name="half", summary="random"), stream=[stream], arrival=[arrival]
     )
-    model = file.load(HDD)
-    return modelled.serve(model, requests_of(load, model, RANDOM), QUEUE).iops
+    served = {}
+    for name in (HDD, SSD):
+        model = file.load(name)
+        requests = requests_of(load, model, RANDOM)
+        for depth in DEPTHS:
+            served[name, depth] = modelled.serve(model, requests, depth).iops
+    return served
 
 
 def peak_of(points: list[Point]) -> Point:
@@ -178,7 +186,7 @@ def peak_of(points: list[Point]) -> Point:
     return next(point for point in points if point.iops >= 0.99 * most)
 
 
-def sheet_of(measured: Curves, random: float) -> Sheet:
+def sheet_of(measured: Curves, random: Mapping[tuple[str, int], float]) -> Sheet:
     """The figures. @random: as full_random()."""
     sheet = Sheet("arrays", "curves of arrays", "Figures 3 to 5 in simulated time", label="arrays")
     sheet.conditions = [
@@ -199,8 +207,14 @@ def sheet_of(measured: Curves, random: float) -> Sheet:
                 Line(f"x{drives}", [_value(point, key) for point in measured[name, drives]])
                 for drives in DRIVES
             ]
-            if name == HDD and key == "iops":
-                lines.append(Line("random 8 KiB, 50 % reads, x1", [random] * len(loads)))
+            if key == "iops":
+                lines += [
+                    Line(
+                        f"random 8 KiB, 50 % reads, x1, {depth} outstanding",
+                        [random[name, depth]] * len(loads),
+                    )
+                    for depth in DEPTHS
+                ]
             place = "Figure 5" if key in ("watts", "cost") else "Figures 3 and 4"
             sheet.plots.append(
                 Plot(

@@ -109,6 +109,17 @@ def test_a_disk_with_its_cache_off_is_slower(monkeypatch: pytest.MonkeyPatch) ->
     assert cached.mean_ms < uncached.mean_ms / 2
 
 
+def test_random_ios_gain_by_a_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "RANDOM", 600)
+    arrays.full_random.cache_clear()
+    random = arrays.full_random()
+    arrays.full_random.cache_clear()
+    for name in (arrays.HDD, arrays.SSD):
+        iops = [random[name, depth] for depth in arrays.DEPTHS]
+        assert iops == sorted(iops) and iops[-1] > 1.2 * iops[0]
+    assert random[arrays.SSD, 1] > 10 * random[arrays.HDD, 1]
+
+
 def test_the_peak_of_a_plateau_is_its_beginning() -> None:
     low, first, last = (
         arrays.Point(bsu, iops, 0, 0, 1, 1, (0, 0), 1)
@@ -123,14 +134,22 @@ def test_each_figure_has_a_line_for_each_array() -> None:
         for name in (arrays.HDD, arrays.SSD)
         for drives in arrays.DRIVES
     }
-    sheet = arrays.sheet_of(measured, 211.0)
+    random = {
+        (name, depth): 100.0 * depth for name in (arrays.HDD, arrays.SSD) for depth in arrays.DEPTHS
+    }
+    sheet = arrays.sheet_of(measured, random)
     assert [plot.title for plot in sheet.plots][:2] == [
         "Figures 3 and 4: IOPS over load, disks",
         "Figures 3 and 4: throughput over load, disks",
     ]
-    (strand,) = sheet.plots[0].strands
-    assert [line.name for line in strand.lines] == [
-        *("x1", "x3", "x6"), "random 8 KiB, 50 % reads, x1",
-    ]  # fmt: skip
+    iops = [plot for plot in sheet.plots if plot.key.endswith("-iops")]
+    assert len(iops) == 2  # of disks and SSDs
+    for plot in iops:
+        (strand,) = plot.strands
+        assert [line.name for line in strand.lines] == [
+            *("x1", "x3", "x6"),
+            *(f"random 8 KiB, 50 % reads, x1, {depth} outstanding" for depth in arrays.DEPTHS),
+        ]
+        assert [line.ys[0] for line in strand.lines[3:]] == [100, 800, 3200]
     watts = next(plot for plot in sheet.plots if plot.key == f"arrays-{arrays.HDD}-watts")
     assert list(watts.strands[0].lines[0].ys) == [8.0]
