@@ -54,7 +54,6 @@ class Looks:
         self._spared: dict[str, str] = {}
         self._denied: dict[str, str] = {}
         self._is_first = True
-        self._is_last = False
         tick_ns = min(pace.interval_ns, GLANCE_NS)
         # The last tick may have looked at a disk a moment later than this one does.
         self._due_ns = pace.interval_ns - tick_ns // 2
@@ -106,7 +105,7 @@ class Looks:
         self.close()
 
     def _look(self) -> None:
-        is_beside = not self._is_first and not self._is_last
+        is_beside = not self._is_first and not self._rounds.is_last
         for each in self._courses:
             if is_beside and (each.glance() or not each.is_due(self._due_ns)):
                 continue
@@ -126,12 +125,10 @@ class Looks:
 
     def end(self) -> None:
         """Look for the last time."""
-        self._is_last = True
         self._rounds.end()
 
     def close(self) -> None:
         """End the thread, unless a disk holds it up."""
-        self._is_last = True
         self._rounds.close()
 
     def states(self) -> list[DiskStates]:

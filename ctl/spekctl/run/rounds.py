@@ -24,6 +24,7 @@ class Rounds:
         self._thread: threading.Thread | None = None
         self._has_begun = threading.Event()
         self._end = threading.Event()
+        self.is_last = False  # the round under way, for @work
         self.is_held_up = False
         self.failure: SpekError | OSError | None = None  # why the rounds ended early
 
@@ -35,13 +36,13 @@ class Rounds:
 
     def _follow(self) -> None:
         try:
-            is_last = False
             while True:
                 self._work()
                 self._has_begun.set()
-                if is_last:
+                if self.is_last:
                     return
-                is_last = self._end.wait(self._interval_ns / 1e9)
+                # A round that began before the end is not the last one.
+                self.is_last = self._end.wait(self._interval_ns / 1e9)
         except (SpekError, OSError) as error:
             self.failure = error
         finally:

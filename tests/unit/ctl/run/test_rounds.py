@@ -29,6 +29,25 @@ def test_the_first_round_is_over_when_it_has_started_and_the_last_when_it_is_clo
     assert repeated.failure is None and not repeated.is_held_up
 
 
+def test_only_the_round_after_the_end_is_the_last() -> None:
+    """One that began before may still be under way when the end comes."""
+    is_last: list[bool] = []
+    is_ended = threading.Event()
+
+    def work() -> None:
+        if is_last:
+            assert is_ended.wait(LONG_S)
+        is_last.append(repeated.is_last)
+
+    repeated = Rounds(work, 1, "x")
+    repeated.start()
+    repeated.end()
+    is_ended.set()
+    repeated.close()
+    assert is_last[0] is False and is_last[-1] is True
+    assert is_last.count(True) == 1
+
+
 def test_rounds_follow_at_their_interval() -> None:
     times: list[float] = []
     repeated = Rounds(lambda: times.append(time.monotonic()), 20 * 10**6, "x")
