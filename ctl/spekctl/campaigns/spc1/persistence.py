@@ -8,6 +8,7 @@ and everything is read back once more, against the file that says what was writt
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import time
 from collections.abc import Callable
@@ -87,6 +88,7 @@ def _request(work: Spc1Test, bsu: int, time_ns: int) -> job.Request:
     step = Step("sustain", "persistence", PERCENT, bsu, 0, time_ns)
     with at("--persistence"):
         request = work.verified_request(step)
+    request = dataclasses.replace(request, power_states=work.power_states)
     return verify.with_state(request, work.folder / STATE_FILE, flag="--persistence")
 
 

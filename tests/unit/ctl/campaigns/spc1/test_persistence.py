@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import time
@@ -35,6 +36,7 @@ from spekctl.documents.spc1 import (
 )
 from spekctl.documents.verification import VerifyCounts
 from spekctl.errors import ExitCode, SpekError, UsageError
+from spekctl.power.course import BESIDE_LOADS
 from spekctl.run import job, verify, verify_state
 from spekctl.run.holding import Holding
 
@@ -111,6 +113,20 @@ def test_the_devices_are_given_back_between_writing_and_detaching(
         *(work, lambda: kernel, view, job.Interrupts(), held, 10**9, "true")
     )
     assert steps == ["write", "reattach", "check"]
+
+
+@dataclasses.dataclass
+class Asked:
+    power_states: object = BESIDE_LOADS
+
+
+def test_the_run_that_writes_looks_at_power_states_as_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(verify, "with_state", lambda request, *_, **__: request)
+    work: Any = SimpleNamespace(verified_request=lambda step: Asked(), folder=tmp_path)
+    work.power_states = None
+    assert spc1_persistence._request(work, 3, 10**9).power_states is None
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
