@@ -65,6 +65,7 @@ def once_booted(start: Callable[[], Outcome]) -> Outcome:
     where it is emulated on a busy machine, is started again: nobody has killed it."""
     for _ in range(BOOTS - 1):
         outcome = start()
-        if outcome.interrupted or "before it had booted" not in outcome.failure:
+        has_crashed = "before it had booted" in outcome.failure
+        if outcome.interrupted or outcome.timed_out or not has_crashed:
             return outcome
     return start()

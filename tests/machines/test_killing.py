@@ -17,6 +17,7 @@ from spekctl.vm.runner import Outcome
 
 CRASHED = Outcome(None, "the guest's kernel crashed before it had booted: Kernel panic")
 KILLED = Outcome(None, "the guest ended while the command ran")
+LATE = Outcome(None, "the guest was killed at its time limit, before it had booted", timed_out=True)
 
 
 def test_only_the_guest_with_these_disks_is_killed(tmp_path: Path) -> None:
@@ -42,6 +43,7 @@ def test_only_the_guest_with_these_disks_is_killed(tmp_path: Path) -> None:
     [
         ([KILLED], 1),
         ([CRASHED, KILLED], 2),
+        ([LATE], 1),
         ([CRASHED] * BOOTS, BOOTS),
         ([dataclasses.replace(CRASHED, interrupted=True)], 1),
     ],
