@@ -80,6 +80,13 @@ Defaults:             standard   --quick
     help="Numbers of workers that the search tries, one CPU per worker.  [default: 1]",
 )
 @click.option(
+    "--search",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="Let the search of each phase choose among these values as well. NAME: backend, polled"
+    " (off, on), batch, spin or cpus (auto, or a range). Repeatable: all combinations are tried.",
+)
+@click.option(
     "--prefill",
     "prefill_percent",
     type=options.PercentRange(0, 100, whole=True),
@@ -156,7 +163,8 @@ def command(source: Path | None, **given: Any) -> int:
     """Run an Emerald-like test: prefill, conditioning, active phases and ready idle.
 
     Each closed-loop phase starts with a search for the depth and the number of workers that give
-    the most work per watt within the limits (the most work, without power measurement). The
+    the most work per watt within the limits (the most work, without power measurement), and for
+    the best values of --search; the phase then runs with them. The
     report goes to standard output and into DIR (energy.json). Ctrl-C keeps the completed runs, and
     --resume continues. Results are Emerald-like and unaudited.
 
@@ -226,6 +234,7 @@ def _test_of(
     if hosts is not None:
         clients, capacity_bytes = len(hosts.names), hosts.capacity_bytes
     parameters = _parameters(given, asked.quick, capacity_bytes, clients)
+    _check_search(parameters, hosts)
     if hosts is not None:
         if given["phases"] is None:
             # No meter measures all hosts while they send nothing.
@@ -237,11 +246,25 @@ def _test_of(
     return test
 
 
+def _check_search(parameters: EmeraldParameters, hosts: FleetSteps | None) -> None:
+    """Refuse to search over what is given, or what the plan of a fleet decides."""
+    from spekctl.campaigns.emerald import choices
+
+    for name in choices.names_of(parameters.search):
+        if hosts is not None:
+            raise UsageError(
+                f"--search {name} is not given with --fleet: write {name} in [[host]], options"
+            )
+        if name == "backend" and parameters.backend != "auto":
+            raise UsageError("--search backend and --backend exclude each other")
+
+
 def _parameters(
     given: dict[str, Any], quick: bool, capacity_bytes: int, clients: int
 ) -> EmeraldParameters:
     from msgspec import structs
 
+    from spekctl.campaigns.emerald import choices
     from spekctl.campaigns.emerald import figures as emerald
     from spekctl.campaigns.emerald.plan import DEPTHS, PHASES, QUICK, STANDARD
     from spekctl.campaigns.inputs import fraction_of
@@ -274,6 +297,7 @@ def _parameters(
         phases=campaign.names_of(given["phases"], PHASES, "--phases", "phase"),
         depths=sorted(given["depths"] or [depth * clients for depth in DEPTHS]),
         workers=given["workers"] or [1],
+        search=choices.parse(given["search"]),
         seed=given["seed"],
         stripe_bytes=given["stripe_bytes"],
         backend=given["backend"],

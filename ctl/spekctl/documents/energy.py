@@ -122,8 +122,14 @@ class DcseReport(Document, frozen=True, kw_only=True, tag=Kind.DCSE.value):
     ] = msgspec.field(default_factory=list)
 
 
+RunOptions = Annotated[
+    dict[str, str],
+    Meta(description="Options of the run that --search chose, by name; empty: none is searched."),
+]
+
+
 class Trial(Part, frozen=True):
-    """A point of the search for the best depth and number of workers."""
+    """A point of the search for the best depth, number of workers and options of --search."""
 
     phase: str
     workers: Annotated[int, Meta(description="Of all hosts of a fleet together.")]
@@ -132,6 +138,8 @@ class Trial(Part, frozen=True):
     watts: Given | None
     response_ns: Annotated[float | None, Meta(description="Mean response time.")]
     allowed: Annotated[bool, Meta(description="It keeps the response limits, without errors.")]
+    options: RunOptions = msgspec.field(default_factory=dict)
+    refusal: Annotated[str, Meta(description="Why the kernel refused it; empty: it ran.")] = ""
 
 
 class EmeraldPhase(Part, frozen=True):
@@ -162,6 +170,7 @@ class EmeraldPhase(Part, frozen=True):
     workers_by_host: Annotated[
         dict[str, int], Meta(description="Workers of each host of a fleet; empty: one machine.")
     ] = msgspec.field(default_factory=dict)
+    options: RunOptions = msgspec.field(default_factory=dict)
 
 
 class EmeraldDurations(Part, frozen=True):
@@ -208,6 +217,10 @@ class EmeraldParameters(Part, frozen=True):
     taxonomy: Taxonomy = ""
     disclosures: Disclosures = msgspec.field(default_factory=dict)
     fleet: PlanOptions = None
+    search: Annotated[
+        list[str],
+        Meta(description="Further options that the search may vary, such as backend=bio,mq."),
+    ] = msgspec.field(default_factory=list)
 
 
 class EmeraldReport(Document, frozen=True, kw_only=True, tag=Kind.EMERALD.value):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from spekctl import units
@@ -117,12 +117,17 @@ def _emerald(report: EmeraldReport) -> Parts:
         yield "\nphases"
         yield _phases_table(report.phases)
         yield from _workers_of_hosts(report.phases)
+        for phase in report.phases:
+            if phase.options:
+                yield f"  options of {phase.name}: {_options_text(phase.options)}"
     for phase in report.phases:
         if not phase.passed:
             yield f"  missed: {phase.name}: {phase.text}"
     if report.trials:
         yield "\nsearch for the best"
         yield _trials_table(report.trials)
+        for refusal, options in _refusals(report.trials).items():
+            yield f"  refused: {'; '.join(options)}: {refusal}"
 
 
 def _phases_table(phases: Sequence[EmeraldPhase]) -> Table:
@@ -162,17 +167,36 @@ def _workers_of_hosts(phases: Sequence[EmeraldPhase]) -> Iterator[str]:
         yield f"  workers of {name}: {text}"
 
 
-def _trials_table(trials: Sequence[Trial]) -> Table:
-    table = figures_table("phase", "workers", "depth", "work", "W", "mean", "limits")
+def _refusals(trials: Sequence[Trial]) -> dict[str, dict[str, None]]:
+    """Options of the trials that the kernel refused, by its sentence."""
+    refused: dict[str, dict[str, None]] = {}
     for trial in trials:
+        if trial.refusal:
+            refused.setdefault(trial.refusal, {})[_options_text(trial.options)] = None
+    return refused
+
+
+def _options_text(options: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items())
+
+
+def _trials_table(trials: Sequence[Trial]) -> Table:
+    has_options = any(trial.options for trial in trials)
+    table = figures_table(
+        *("phase", *(["options"] if has_options else []), "workers", "depth"),
+        *("work", "W", "mean", "limits"),
+    )
+    for trial in trials:
+        limits = "kept" if trial.allowed else "MISSED"
         table.add_row(
             trial.phase,
+            *([_options_text(trial.options)] if has_options else []),
             f"{trial.workers}",
             f"{trial.depth:,}",
             f"{float(trial.work):,.2f}",
             watts_text(trial.watts),
             time_text(trial.response_ns),
-            "kept" if trial.allowed else "MISSED",
+            "refused" if trial.refusal else limits,
         )
     return table
 

@@ -2,9 +2,10 @@
 """The next step of an Emerald-like test: pure functions, no clock, no device.
 
 Storage is filled and conditioned, then comes one phase after the other. A phase in closed loop is
-first searched for its best foot: the depth and the number of workers that do the most work per
-watt, or the most work where power is missing. Depths go up until two in a row are no better than
-the best before, or one misses the response limits.
+first searched for its best foot: the depth, the number of workers and the options of --search that
+do the most work per watt, or the most work where power is missing. For each combination of options
+and workers, depths go up until two in a row are no better than the best before, or one misses the
+response limits. Of equals the least depth wins, then the fewest workers, then what is listed first.
 
 Lengths, limits and order are as remembered from the published standard and are parameters here.
 """
@@ -13,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, Literal
+from itertools import product
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, field
 
+from spekctl.campaigns.emerald import choices
 from spekctl.campaigns.emerald.figures import BY_PHASE, KINDS
 from spekctl.documents.document import Part
 from spekctl.documents.energy import (
@@ -24,6 +27,7 @@ from spekctl.documents.energy import (
     EmeraldLimits,
     EmeraldParameters,
     EmeraldPhase,
+    RunOptions,
     Trial,
 )
 from spekctl.errors import UsageError
@@ -72,12 +76,14 @@ class Step(Part, frozen=True):
     rate: Annotated[float | None, Meta(description="I/Os per second; null: closed loop.")]
     ramp_ns: int
     time_ns: Annotated[int, Meta(description="0: until all is filled.")]
+    options: RunOptions = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Name of its result file, also displayed."""
         if self.kind == "search":
-            return f"{self.phase}-search-{self.workers}x{self.depth}"
+            options = "".join(f"-{name}={value}" for name, value in self.options.items())
+            return f"{self.phase}-search-{self.workers}x{self.depth}{options}"
         return self.phase
 
 
@@ -87,6 +93,15 @@ class Done(Part, frozen=True):
     step: Step
     figures: EmeraldPhase = field(name="found")  # its name in files
     ok: bool = True  # the run completed without errors; limits apart
+    refusal: str = ""  # why the kernel refused a step of the search; empty: it ran
+
+
+class Choice(NamedTuple):
+    """What the search chooses."""
+
+    workers: int
+    depth: int
+    options: dict[str, str]
 
 
 def check(parameters: EmeraldParameters) -> None:
@@ -97,12 +112,20 @@ def check(parameters: EmeraldParameters) -> None:
             f"--phases: {MIXED_QUARTER} has a quarter of the rate of {MIXED}, which has to come"
             " before it"
         )
-    choices = len(parameters.depths) * len(parameters.workers)
-    if not parameters.durations.search_ns and choices > 1:
-        raise UsageError(
-            f"--search-time 0 leaves no time to choose among {choices} combinations of --depths"
-            " and --workers; give one of each"
+    count = _combinations(parameters)
+    if not parameters.durations.search_ns and count > 1:
+        searched = (
+            "--depths, --workers and --search" if parameters.search else ("--depths and --workers")
         )
+        raise UsageError(
+            f"--search-time 0 leaves no time to choose among {count} combinations of {searched};"
+            " give one of each"
+        )
+
+
+def _combinations(parameters: EmeraldParameters) -> int:
+    places = choices.places(parameters.search)
+    return len(parameters.depths) * len(parameters.workers) * len(places)
 
 
 def writes(phase: str) -> bool:
@@ -122,6 +145,8 @@ def trial_of(done: Done) -> Trial:
         watts=done.figures.watts,
         response_ns=done.figures.response_ns,
         allowed=done.figures.passed,
+        options=done.step.options,
+        refusal=done.refusal,
     )
 
 
@@ -132,22 +157,26 @@ def score(trial: Trial, by_power: bool) -> Fraction:
 
 
 def _by_power(trials: Sequence[Trial]) -> bool:
-    return all(trial.watts is not None and Fraction(trial.watts) > 0 for trial in trials)
+    return all(
+        trial.watts is not None and Fraction(trial.watts) > 0
+        for trial in trials
+        if not trial.refusal
+    )
 
 
-def next_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[int, int] | None:
-    """Workers and depth to try now; None when the search of the phase is over."""
-    if len(parameters.depths) * len(parameters.workers) == 1:
+def next_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> Choice | None:
+    """What to try now; None when the search of the phase is over."""
+    if _combinations(parameters) == 1:
         return None
     by_power = _by_power(trials)
-    for workers in parameters.workers:
-        mine = [trial for trial in trials if trial.workers == workers]
+    for options, workers in product(choices.places(parameters.search), parameters.workers):
+        mine = [trial for trial in trials if (trial.options, trial.workers) == (options, workers)]
         if _is_over(mine, by_power):
             continue
         tried = {trial.depth for trial in mine}
         depth = next((depth for depth in sorted(parameters.depths) if depth not in tried), None)
         if depth is not None:
-            return workers, depth
+            return Choice(workers, depth, options)
     return None
 
 
@@ -163,15 +192,17 @@ def _is_over(trials: Sequence[Trial], by_power: bool) -> bool:
     return worse >= PATIENCE
 
 
-def best_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> tuple[int, int]:
-    """The best workers and depth within the limits; the lowest load if there are none."""
-    least = parameters.workers[0], min(parameters.depths)
+def best_trial(parameters: EmeraldParameters, trials: Sequence[Trial]) -> Choice:
+    """The best choice within the limits; if there is none, the lowest load with the first options
+    that ran."""
     allowed = [trial for trial in trials if trial.allowed]
     if not allowed:
-        return least
+        ran = (trial.options for trial in trials if not trial.refusal)
+        options = next(ran, choices.places(parameters.search)[0])
+        return Choice(parameters.workers[0], min(parameters.depths), options)
     by_power = _by_power(trials)
     best = max(allowed, key=lambda trial: (score(trial, by_power), -trial.depth, -trial.workers))
-    return best.workers, best.depth
+    return Choice(best.workers, best.depth, best.options)
 
 
 def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | None:
@@ -201,9 +232,13 @@ def next_step(parameters: EmeraldParameters, done: Sequence[Done]) -> Step | Non
     choice = next_trial(parameters, trials)
     if choice is not None:
         ramp_ns = min(lengths.warmup_ns, lengths.search_ns // 2)
-        return Step("search", phase, *choice, None, ramp_ns, lengths.search_ns)
-    workers, depth = best_trial(parameters, trials)
-    return Step("measure", phase, workers, depth, None, lengths.warmup_ns, lengths.measure_ns)
+        return _closed("search", phase, choice, ramp_ns, lengths.search_ns)
+    best = best_trial(parameters, trials)
+    return _closed("measure", phase, best, lengths.warmup_ns, lengths.measure_ns)
+
+
+def _closed(kind: StepKind, phase: str, choice: Choice, ramp_ns: int, time_ns: int) -> Step:
+    return Step(kind, phase, choice.workers, choice.depth, None, ramp_ns, time_ns, choice.options)
 
 
 def _quarter(parameters: EmeraldParameters, done: Sequence[Done]) -> Step:
@@ -220,6 +255,7 @@ def _quarter(parameters: EmeraldParameters, done: Sequence[Done]) -> Step:
         rate,
         lengths.warmup_ns,
         lengths.measure_ns,
+        full.step.options,
     )
 
 
@@ -229,7 +265,7 @@ def left_ns(parameters: EmeraldParameters, done: Sequence[Done]) -> int:
     kinds = [entry.step.kind for entry in done]
     left = 0 if "conditioning" in kinds else lengths.conditioning_ns
     measured = {entry.step.phase for entry in done if entry.step.kind in ("measure", "idle")}
-    choices = len(parameters.depths) * len(parameters.workers)
+    count = _combinations(parameters)
     for phase in parameters.phases:
         if phase in measured:
             continue
@@ -237,10 +273,10 @@ def left_ns(parameters: EmeraldParameters, done: Sequence[Done]) -> int:
             left += lengths.idle_ns
             continue
         left += lengths.warmup_ns + lengths.measure_ns
-        if choices > 1 and phase != MIXED_QUARTER:
+        if count > 1 and phase != MIXED_QUARTER:
             tried = sum(entry.step.kind == "search" and entry.step.phase == phase for entry in done)
             each = lengths.search_ns + min(lengths.warmup_ns, lengths.search_ns // 2)
-            left += max(0, choices - tried) * each
+            left += max(0, count - tried) * each
     return left
 
 

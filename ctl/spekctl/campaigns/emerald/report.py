@@ -77,6 +77,31 @@ def phase_of_run(
         power=power,
         result_file=result_file,
         workers_by_host=by_host,
+        options=step.options,
+    )
+
+
+def phase_of_refusal(step: Step, text: str) -> EmeraldPhase:
+    """A step of the search that the kernel refused to start."""
+    metric, unit = metric_of(step.phase)
+    return EmeraldPhase(
+        name=step.phase,
+        metric=metric,
+        unit=unit,
+        workers=step.workers,
+        depth=step.depth,
+        rate=None,
+        measured_ns=0,
+        work="0",
+        watts=None,
+        value=None,
+        response_ns=None,
+        worst_response_ns=None,
+        passed=False,
+        text=text,
+        power=None,
+        result_file=None,
+        options=step.options,
     )
 
 

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any, ClassVar, Literal
 
 from spekctl.campaigns import folder as campaign_folder
 from spekctl.campaigns.benchmark import Benchmark, Plan
 from spekctl.campaigns.campaign import SECOND, Outcome, Task, Tools
-from spekctl.campaigns.emerald import plan
+from spekctl.campaigns.emerald import choices, plan
 from spekctl.campaigns.emerald import report as emerald_report
 from spekctl.campaigns.emerald.loads import FILL_BYTES, load_of
 from spekctl.campaigns.emerald.plan import Done, Step
@@ -19,6 +21,8 @@ from spekctl.campaigns.idle import Idle
 from spekctl.documents import document
 from spekctl.documents.document import Kind
 from spekctl.documents.energy import EmeraldParameters, EmeraldReport
+from spekctl.errors import SpekError
+from spekctl.run.holding import Holding
 from spekctl.run.job import Request
 
 
@@ -49,8 +53,9 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
         rate = step.rate
         load = f"{rate:,.0f} I/Os per second" if rate is not None else f"depth {step.depth}"
         workers = f", {step.workers} workers" if step.workers > 1 else ""
+        options = f", {choices.text_of(step.options)}" if step.options else ""
         what = f"search for {step.phase}" if step.kind == "search" else step.phase
-        return f"{what}, {load}{workers}"
+        return f"{what}, {load}{workers}{options}"
 
     def task(self, step: Step) -> Task:
         if step.kind == "idle":
@@ -66,6 +71,21 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
         missed = not phase.passed and step.kind != "search"
         ok = isinstance(outcome, Idle) or outcome.outcome.ok
         return Done(step, phase, ok), f"{step.name}: {phase.text}" if missed else ""
+
+    def _do(self, step: Step, tools: Tools, held: Holding | None) -> bool:
+        """A value of --search that the module refuses for a device, such as a back end, is a trial
+        that lost: only the module knows, and the conditioning before it took hours."""
+        try:
+            return Benchmark._do(self, step, tools, held)
+        except SpekError as error:
+            is_refusal = error.operation == "run-new" and error.errno == errno.EOPNOTSUPP
+            if step.kind != "search" or not step.options or not is_refusal:
+                raise
+            phase = emerald_report.phase_of_refusal(step, error.message)
+            self.done.append(Done(step, phase, refusal=error.message))
+            self.save()
+            tools.view.tell(f"{step.name}: {error.message}")
+            return True
 
     def prepare(self, tools: Tools) -> None:
         """Ready idle without power is repeated once power is measured."""
@@ -86,6 +106,7 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
             "backend": self.parameters.backend,
             "data": self.parameters.data,
             **({"depth": step.depth} if step.rate is None else {"rate": step.rate}),
+            **choices.options_of(step.options),
         }
         if step.time_ns:
             return self.disks.run(load, shape, step.time_ns, step.ramp_ns)
@@ -107,6 +128,9 @@ class EmeraldTest(Benchmark[Step, Done, EmeraldReport]):
             *phases,
         ):
             yield Step("measure", phase, workers, max(depths), None, 0, SECOND)
+        for phase, place in product(phases, choices.places(self.parameters.search)):
+            if place:
+                yield Step("measure", phase, workers, max(depths), None, 0, SECOND, place)
         # Hosts of a fleet need an I/O outstanding each.
         for phase in phases:
             yield Step("measure", phase, workers, min(depths), None, 0, SECOND)

@@ -523,6 +523,20 @@ def test_a_depth_that_not_all_hosts_can_have_is_refused_before_conditioning(
     assert not any(kernel.runs_seen for kernel in members.kernels.values())
 
 
+@pytest.mark.parametrize("name", ["backend=bio,mq", "polled=off,on", "cpus=0,1"])
+def test_options_of_hosts_are_not_searched_over(
+    spekctl: Spekctl, members: Members, name: str
+) -> None:
+    words = ("--phases", "random-read", "--folder", "t", "--search", name)
+    outcome = spekctl(*EMERALD[:-1], "1s", *words)
+    option = name.partition("=")[0]
+    assert (outcome.code, outcome.sentence) == (
+        ExitCode.USAGE,
+        f"--search {option} is not given with --fleet: write {option} in [[host]], options",
+    )
+    assert not any(kernel.runs_seen for kernel in members.kernels.values())
+
+
 def test_numbers_and_a_fleet_exclude_each_other(
     spekctl: Spekctl, members: Members, tmp_path: Path
 ) -> None:

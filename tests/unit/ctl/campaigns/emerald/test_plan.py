@@ -189,7 +189,7 @@ def test_the_choice_is_the_best_that_was_tried(
     trials = [trial_of(entry) for entry in done if entry.step.kind == "search"]
     trials = [trial for trial in trials if trial.phase == "random-read"]
     allowed = [trial for trial in trials if trial.allowed]
-    workers, depth = best_trial(wanted, trials)
+    workers, depth, _ = best_trial(wanted, trials)
     assert chosen(done) == (workers, depth)
     if allowed:
         best = max(Fraction(trial.work) / Fraction(trial.watts or 1) for trial in allowed)
