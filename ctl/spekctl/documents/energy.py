@@ -288,6 +288,7 @@ class Best(Part, frozen=True):
         Meta(description="Fewest and most drives of products that it represents."),
     ]
     rivals: Annotated[int, Meta(description="Number of configurations within the limits.")]
+    options: RunOptions = msgspec.field(default_factory=dict)
 
 
 ChecklistVerdict = Literal["yes", "no", "unknown"]

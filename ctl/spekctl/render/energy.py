@@ -264,6 +264,9 @@ def judged_parts(judged: Judged) -> Parts:
             f"{row.drives[0]:,} to {row.drives[1]:,}" if row.drives is not None else "-",
         )
     yield table
+    for row in judged.best:
+        if row.options:
+            yield f"  options of {row.metric}: {_options_text(row.options)}"
     yield ""
     for item in judged.checklist:
         yield f"  {item.name}: {item.verdict}: {item.reason}"

@@ -169,7 +169,15 @@ def _best(metric: str, configurations: Sequence[Configuration], drawer: int | No
     config, phase, value = max(rivals, key=lambda rival: rival[2].fraction)
     drives = range_of(config.drives, drawer) if config.drives else None
     return Best(
-        metric, value, phase.unit, config.name, phase.workers, phase.depth, drives, len(rivals)
+        metric,
+        value,
+        phase.unit,
+        config.name,
+        phase.workers,
+        phase.depth,
+        drives,
+        len(rivals),
+        phase.options,
     )
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +18,8 @@ from spekctl.campaigns.emerald.best import Configuration
 from spekctl.campaigns.emerald.report import of_numbers
 from spekctl.documents.energy import CapacityMethod, CapacityReport, EmeraldReport, Judged
 from spekctl.errors import UsageError
+from spekctl.render.console import print_parts
+from spekctl.render.energy import judged_parts
 
 ALL = {
     "random-read": (Fraction(1000), Fraction(100)),
@@ -54,6 +58,20 @@ def test_each_metric_is_that_of_its_best_configuration() -> None:
     }
     read = next(row for row in judged.best if row.metric == "EP_SR")
     assert (read.value.text, read.drives, read.rivals) == ("3.500", (77, 100), 2)
+
+
+def test_the_best_states_the_options_that_were_searched_for() -> None:
+    plain = report()
+    phases = [
+        structs.replace(phase, options={"backend": "bio"}) if phase.metric == "EP_RR" else phase
+        for phase in plain.phases
+    ]
+    judged = best.judge([Configuration("a", structs.replace(plain, phases=phases), 24)])
+    assert {row.metric for row in judged.best if row.options} == {"EP_RR"}
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        print_parts(judged_parts(judged), 120)
+    assert "options of EP_RR: backend bio" in text.getvalue()
+    assert text.getvalue().count("options of") == 1
 
 
 def test_a_phase_beyond_its_limits_does_not_count() -> None:

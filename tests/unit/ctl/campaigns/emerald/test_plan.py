@@ -168,6 +168,23 @@ def test_workers_are_searched_too() -> None:
     assert tried[:6] == [(1, 1), (1, 2), (1, 4), (4, 1), (4, 2), (4, 4)]
 
 
+def test_the_quarter_has_the_options_of_the_mixed_phase() -> None:
+    done = do_all(parameters(depths=[4], search=["batch=1,8"]))
+    steps = {entry.step.phase: entry.step for entry in done if entry.step.kind == "measure"}
+    assert steps[MIXED_QUARTER].options == steps["mixed"].options == {"batch": "1"}
+
+
+def test_depths_are_tried_for_each_combination_of_workers_and_options() -> None:
+    done = do_all(parameters(depths=[1, 2], workers=[1, 4], search=["batch=1,8"]))
+    names = [entry.step.name for entry in done if entry.step.phase == "hot-band"]
+    assert names[:-1] == [
+        f"hot-band-search-{workers}x{depth}-batch={batch}"
+        for batch in (1, 8)
+        for workers in (1, 4)
+        for depth in (1, 2)
+    ]
+
+
 def test_one_combination_needs_no_search() -> None:
     done = do_all(parameters(depths=[8]))
     assert searched(done) == [] and chosen(done) == (1, 8)
